@@ -188,7 +188,7 @@ function Spoken({ paused, arrived }: { paused: boolean; arrived: number }) {
 
 function Filters({ filter, onPick }: { filter: Filter; onPick(name: Filter): void }) {
   return (
-    <div class="seg" role="group" aria-label="What is listed">
+    <div class="seg kinds" role="group" aria-label="What is listed">
       {FILTERS.map((name) => (
         <button
           key={name}

@@ -1,0 +1,116 @@
+"""The portal's page of the calls that are just made, in a real browser."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator
+
+from tests.browser.axe import axe_faults_in_both_schemes
+from tests.browser.demo import running_demo
+from tests.browser.members import by_admin, by_key, join, open_window, seat
+from tests.browser.visitor import Visitor
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """A demo that has told its story, with a window for the admin's codes."""
+    with running_demo(tmp_path_factory.mktemp("now")) as running:
+        open_window(running)
+        yield running
+
+
+@pytest.fixture(scope="module")
+def viewer(browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
+    """A viewer, who may see everything here."""
+    visitor = join(browser, demo, "viewer")
+    yield visitor
+    visitor.close()
+
+
+def _listen(visitor: Visitor, environment: str = "test") -> None:
+    """Open the page, and wait until its stream is open."""
+    with visitor.page.expect_response(lambda reply: "/partner/admin/live" in reply.url):
+        visitor.open(f"/portal/{environment}/now")
+    visitor.stands_at("Calls now")
+
+
+def _rows(visitor: Visitor, text: str) -> Locator:
+    return visitor.page.locator(".feed li", has_text=text)
+
+
+def test_a_call_is_seen_as_it_is_made_and_a_refused_one_says_why_and_what_to_do(
+    viewer: Visitor,
+) -> None:
+    _listen(viewer)
+    by_key(viewer.demo, "GET", "/partner/me")
+    _rows(viewer, "GET /partner/me").wait_for()
+    assert seat(viewer.demo, "moss-31", "n1", stakeUsdCents=1)["_status"] == 400
+    page = viewer.page
+    page.get_by_role("heading", name="Refused: stake below floor").wait_for()
+    page.get_by_text("The stake is below this tier's floor of 100 cents.").wait_for()
+    page.get_by_text("Send at least floorUsdCents.").wait_for()
+    assert _rows(viewer, "stake_below_floor").count() == 1  # the call, and not the refusal too
+    assert page.get_by_role("link", name="See the prices").get_attribute("href") == (
+        "/portal/test/prices"
+    )
+    curl = page.get_by_role("region", name="Call as curl").inner_text()
+    assert curl.startswith("curl -X POST")
+    assert "Bearer $PGS_TEST_KEY" in curl
+    assert viewer.demo["testKey"] not in page.content()
+    by_key(viewer.demo, "POST", "/partner/sessions", {})
+    page.get_by_role("heading", name="Refused: a malformed call").wait_for()
+    page.get_by_text("Refused: 2 of").wait_for()
+    viewer.press("Refused")
+    assert page.url.endswith("?only=refused")
+    assert _rows(viewer, "GET /partner/me").count() == 0
+    assert _rows(viewer, "400").count() == 2
+    assert axe_faults_in_both_schemes(page) == []
+
+
+def test_seats_matches_and_nudges_come_and_a_pause_holds_them_back(viewer: Visitor) -> None:
+    _listen(viewer)
+    first = seat(viewer.demo, "ivy-77", "n2")
+    assert first["status"] == "waiting"
+    _rows(viewer, "ivy-77 waits for an opponent").wait_for()
+    page = viewer.page
+    page.keyboard.press("Space")
+    page.get_by_role("status").get_by_text("Paused.").wait_for()
+    match_id = seat(viewer.demo, "fern-9", "n3")["matchId"]
+    page.get_by_role("button", name="Go on, ").wait_for()
+    assert _rows(viewer, "fern-9").count() == 0
+    page.get_by_role("status").get_by_text("new.").wait_for()
+    assert axe_faults_in_both_schemes(page) == []
+    page.keyboard.press("Space")
+    _rows(viewer, "fern-9 is paired").wait_for()
+    viewer.press("Nudges")
+    _rows(viewer, "your server answered 200").first.get_by_role("button").click()
+    page.get_by_role("link", name="See the match").click()
+    page.get_by_role("heading", level=1, name="ivy-77 plays fern-9").wait_for()
+    assert page.url.endswith(f"/portal/test/matches/{match_id}")
+    winner = {"outcome": "ended", "winnerPlayerId": None}
+    by_key(viewer.demo, "POST", f"/partner/test/matches/{match_id}/decide", winner)
+
+
+def test_live_has_a_stream_of_its_own_and_nothing_is_kept(viewer: Visitor) -> None:
+    _listen(viewer, "live")
+    by_key(viewer.demo, "GET", "/partner/me")
+    viewer.page.get_by_role("heading", name="Nothing has called yet").wait_for()
+    assert "$PGS_LIVE_KEY" in viewer.page.get_by_role("region", name="Call as curl").inner_text()
+    assert axe_faults_in_both_schemes(viewer.page) == []
+    viewer.page.set_viewport_size({"width": 360, "height": 700})
+    _listen(viewer)
+    assert seat(viewer.demo, "moss-31", "n4", stakeUsdCents=1)["_status"] == 400
+    _rows(viewer, "stake_below_floor").wait_for()
+    assert axe_faults_in_both_schemes(viewer.page) == []
+    assert viewer.page.evaluate("document.documentElement.scrollWidth") <= 360
+    _listen(viewer)
+    assert _rows(viewer, "stake_below_floor").count() == 0
+    viewer.page.set_viewport_size({"width": 1280, "height": 800})
+
+
+def test_somebody_who_is_removed_is_told_that_the_stream_has_ended(viewer: Visitor) -> None:
+    _listen(viewer)
+    assert by_admin(viewer.demo, "DELETE", "members/demo-developer")["_status"] == 200
+    viewer.page.get_by_text("The stream is not open.").wait_for()

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { stampOf, storyOf } from '../src/portal/match/story';
+import type { Life, Seat } from '../src/portal/match/match';
+import { EventReader } from '../src/portal/now/live';
+import type { LiveEvent } from '../src/portal/now/live';
+import { isRefused, passes, ROWS_MAX, withEvent } from '../src/portal/now/rows';
+import type { NowRow } from '../src/portal/now/rows';
+
+const call = (status: number, reason?: string): LiveEvent => ({
+  kind: 'call', at: 1, method: 'GET', path: '/partner/seats/sea_1', status,
+  requestId: 'req_1', durationMs: 1, last4: '0tBx', ...(reason === undefined ? {} : { reason }),
+});
+
+test('events are read from a stream that is cut anywhere', () => {
+  const text =
+    'retry: 500\n\nevent: budget\ndata: {"at": 1, "left": 2, "burst": 3}\n\n' +
+    'event: unknown\ndata: {}\n\nevent: match\ndata: {broken\n\n' +
+    'event: lost\ndata: {"events": 4}\n\n';
+  for (let cut = 0; cut <= text.length; cut += 1) {
+    const reader = new EventReader();
+    const read = [...reader.read(text.slice(0, cut)), ...reader.read(text.slice(cut))];
+    assert.deepEqual(read.map((event) => event.kind), ['budget', 'lost']);
+    assert.deepEqual(read[0], { kind: 'budget', at: 1, left: 2, burst: 3 });
+  }
+});
+
+test('a refusal gives way to its call, and only to that', () => {
+  const path = '/partner/seats/{seat_id}';
+  const refusal: LiveEvent = { kind: 'refusal', at: 1, path, reason: 'seat_not_found' };
+  const before = withEvent([], refusal, 1);
+  assert.equal(withEvent(before, call(404, 'seat_not_found'), 2).length, 1);
+  assert.equal(withEvent(before, call(404, 'match_not_found'), 2).length, 2);
+  assert.equal(withEvent(before, call(200), 2).length, 2);
+  const elsewhere: LiveEvent = { ...refusal, path: '/partner/me' };
+  const rows = [{ number: 1, event: elsewhere }];
+  assert.equal(withEvent(rows, call(404, 'seat_not_found'), 2).length, 2);
+});
+
+test('rows are bounded, and filters show what they say', () => {
+  let rows: NowRow[] = [];
+  for (let number = 0; number < ROWS_MAX + 5; number += 1) {
+    rows = withEvent(rows, call(200), number);
+  }
+  assert.equal(rows.length, ROWS_MAX);
+  assert.equal(rows[0]!.number, ROWS_MAX + 4);
+  assert.ok(isRefused(call(400)) && !isRefused(call(200)));
+  assert.ok(passes('refused', call(429, 'rate_limited')) && !passes('refused', call(200)));
+  assert.ok(!passes('seats', call(200)) && passes('calls', call(200)) && passes('all', call(200)));
+});
+
+const seat = (number: number): Seat => ({
+  seatId: `sea_${number}`, playerId: `p${number}`, status: 'no_contest', stakeUsdCents: 100,
+  prizeUsdCents: 180, seatedAt: 100, idempotencyKey: `k${number}`,
+});
+
+const attempt = { nudgeId: 'n', delivered: false, durationMs: 1, responseBody: '' };
+
+test('a seat without an opponent is told from its charge to its refund', () => {
+  const life: Life = {
+    match: {
+      matchId: 'mat_1', environment: 'test', gameId: 'tic-tac-toe', tierId: 'bronze',
+      status: 'no_contest', prizeUsdCents: 180, endReason: 'no_opponent', endedAt: 400,
+      seats: [{
+        seatId: 'sea_1', playerId: 'p1', stakeUsdCents: 100,
+        payoutUsdCents: 0, refundUsdCents: 100, rakeUsdCents: 0,
+      }],
+    },
+    seats: [seat(1)],
+    ledger: [
+      {
+        seq: 1, at: 103, kind: 'charge', debit: 'player:p1', credit: 'escrow', seatId: 'sea_1',
+        amountUsdCents: 100,
+      },
+      {
+        seq: 2, at: 401, kind: 'refund', debit: 'escrow', credit: 'player:p1', seatId: 'sea_1',
+        amountUsdCents: 100,
+      },
+    ],
+    moves: [],
+    nudges: [
+      { ...attempt, attemptId: 'a2', at: 402, try: 2, error: 'no answer' },
+      { ...attempt, attemptId: 'a1', at: 401, try: 1, statusCode: 500 },
+    ],
+  };
+  assert.deepEqual(storyOf(life).map(({ title, says }) => [title, says]), [
+    ['p1 took a seat', 'bronze, price $1.00'],
+    ['$1.00 charged to p1', 'Confirmed after 3 seconds'],
+    ['p1 found no opponent', 'no_opponent: no other player came in time'],
+    ['$1.00 given back to p1, nothing kept as rake', '$1.00 = $1.00 + $0.00'],
+    ['Your server was nudged 2 times and did not take it', '500, then no answer'],
+    ['The result waits in your feed: 1 row', 'Nothing is lost. Poll GET /partner/results.'],
+  ]);
+});
+
+test('times count from the beginning of their part', () => {
+  const stamps = {
+    0: '+ 0 s', 0.24: '+ 0.2 s', 41: '+ 41 s', 130: '+ 2 min 10 s', 3720: '+ 1 h 2 min',
+  };
+  for (const [passed, said] of Object.entries(stamps)) {
+    assert.equal(stampOf(10, 10 + Number(passed)), said);
+  }
+});
