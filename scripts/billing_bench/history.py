@@ -3,12 +3,14 @@
 A million seats would take the actors an hour. The rows are those that they would have written.
 """
 
+import hashlib
+import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
 
-from pgs.domain import ledger, matches, totals
+from pgs.domain import ids, ledger, matches, totals
 from pgs.domain.days import start_of
 from pgs.domain.matches import MatchDecision, MatchWithSeats
 from pgs.domain.payouts import record_money
@@ -17,7 +19,7 @@ from pgs.domain.tiers import SeatPrice
 from pgs.domain.totals import Totals, TotalsKey
 from pgs.storage.connections import DATABASE_NAME, connect
 from pgs.storage.ledger import insert_row
-from pgs.storage.queries import QUERIES
+from pgs.storage.queries import STATEMENTS
 from pgs.storage.seats import Head, insert_match, insert_seat, move_head
 from pgs.storage.totals import raise_totals
 from pgs.storage.transactions import Stmt
@@ -38,6 +40,7 @@ def write_history(
 ) -> None:
     """Write `matches_a_day` matches for each of `days` days; `tick` gets the matches written."""
     connection = connect(folder / DATABASE_NAME)
+    connection.execute("pragma cache_size=-400000")  # 400 MB: the indexes have random keys
     connection.isolation_level = "DEFERRED"  # a transaction begins with the first write
     rows = _Rows(partner_id)
     sums: dict[TotalsKey, Totals] = {}
@@ -69,23 +72,30 @@ class _Rows:
     def play(self, number: int, at: int) -> MatchWithSeats:
         """Return a match that the first of two players won, with its money."""
         first, second = (self._seat(number, side, at) for side in "ab")
-        started = matches.start(first, second, f"mat_{self._partner_id}_{number}", "{}", at)
+        match_id = ids.new_id(ids.MATCH, at, self._digest(f"match-{number}"))
+        started = matches.start(first, second, match_id, "{}", at)
         decision = MatchDecision("ended", first.player_id, "completed")
         ended = matches.end(started, decision, at + MATCH_S)
         return record_money(ended, at + MATCH_S)
 
     def _seat(self, number: int, side: str, at: int) -> Seat:
-        name = f"{side}-{number}"
+        digest = self._digest(f"{side}-{number}")
+        player, key = f"p-{digest[:6].hex()}", f"k-{digest[6:].hex()}"
         seat = new_seat(
-            SeatRequest(name, GAME, TIER, FLOOR_USD_CENTS, f"key-{name}", None),
+            SeatRequest(player, GAME, TIER, FLOOR_USD_CENTS, key, None),
             SeatPrice(1, FLOOR_USD_CENTS, PRIZE_USD_CENTS),
             partner_id=self._partner_id,
             environment="test",
-            seat_id=f"sea_{self._partner_id}_{name}",
+            seat_id=ids.new_id(ids.SEAT, at, digest),
             seq=self._raise("seat_seq"),
             now=at,
         )
         return confirm(seat, at)
+
+    def _digest(self, name: str) -> bytes:
+        """Return bytes that look random, as in the ids, keys and players of real seats."""
+        text = f"{self._partner_id}-{name}"
+        return hashlib.sha256(text.encode()).digest()[: ids.ENTROPY_BYTES]
 
     def of(self, record: MatchWithSeats) -> Iterator[Stmt]:
         """Yield the statements that write a match, its seats and its ledger rows."""
@@ -120,5 +130,6 @@ class _Rows:
         return value
 
 
-def _run(connection: object, stmt: Stmt) -> None:
-    QUERIES[stmt.name](connection, **stmt.params)
+def _run(connection: sqlite3.Connection, stmt: Stmt) -> None:
+    statement = STATEMENTS[stmt.name]
+    connection.execute(statement.text, statement.values(stmt.params))

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Measures what a seat, a page of the feed and a start cost beside a long history.
+
+    scripts/measure_growth.py                                  10,000 to 1,000,000 seats
+    scripts/measure_growth.py --seats 10000 --seats 10000000   the sizes that you name
+    scripts/measure_growth.py --keep /var/tmp/growth           keep the filled folders for later
+
+It fills one data folder for each size, and then measures all of them in turn, each in a process of
+its own, so that a slow moment of the machine meets every size. The figures are medians of the
+processor time of the whole process, its writer's thread included. The exit code is 1 if a seat in
+the largest history costs more than `--most` times one in the smallest. The table on standard output
+is in Markdown.
+"""
+
+import in_venv  # noqa: F401  first: the packages below are installed in .venv
+
+# isort: split
+
+import logging
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from random import Random
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import msgspec
+import structlog
+import trio
+import typer
+from billing_bench.history import FLOOR_USD_CENTS, GAME, PRIZE_USD_CENTS, TIER, write_history
+
+from pgs.actors.messages.seats import Seated, StakeSeat
+from pgs.app import open_core
+from pgs.config import Config
+from pgs.domain.seats import SeatRequest
+from pgs.operator.ready import make_ready, offer_tier
+from pgs.process import SWITCH_INTERVAL_S, tune_garbage_collector
+from pgs.storage.seats import feed_page, find_head
+
+PARTNERS = [f"growth-{number}" for number in range(10)]
+FIRST_DAY = 20_000  # 2024-10-04
+DAYS = 100
+LANES = 64  # tasks that take seats at the same time
+SLICES, SLICE = 8, 256  # measured groups of calls, and the calls of each
+FEED_PAGE = 100
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """Microseconds of processor time of a seat and of a feed page, and a start's seconds."""
+
+    seat: float
+    page: float
+    start: float
+
+
+def main(
+    seats: Annotated[list[int] | None, typer.Option(min=2000, help="Seats of a history.")] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="How often each size is measured.")] = 3,
+    most: Annotated[
+        float, typer.Option(help="Allowed ratio of the largest to the smallest.")
+    ] = 1.2,
+    keep: Annotated[Path | None, typer.Option(help="Folder for the databases.")] = None,
+    alone: Annotated[Path | None, typer.Option(hidden=True)] = None,
+) -> None:
+    """Measure the growth of costs."""
+    if alone is not None:
+        structlog.configure(
+            wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
+            logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
+        )
+        sys.setswitchinterval(SWITCH_INTERVAL_S)
+        sys.stdout.write(msgspec.json.encode(trio.run(_measure, alone)).decode())
+        return
+    sizes = sorted(seats or [10_000, 100_000, 1_000_000])
+    with TemporaryDirectory() as scratch:
+        folders = {size: (keep or Path(scratch)) / str(size) for size in sizes}
+        for size, folder in folders.items():
+            if not folder.exists():
+                print(f"filling {size} seats …", file=sys.stderr, flush=True)
+                trio.run(_make, folder)
+                _fill(folder, size)
+        costs: dict[int, list[Cost]] = {size: [] for size in sizes}
+        for _ in range(rounds):
+            for size, folder in folders.items():
+                costs[size].append(_measured(folder))
+        megabytes = {
+            size: sum(file.stat().st_size for file in folder.iterdir() if file.is_file()) / 1e6
+            for size, folder in folders.items()
+        }
+    print("| Seats | database, MB | seat, µs | feed page, µs | start, s |")
+    print("| --- | --- | --- | --- | --- |")
+    for size in sizes:
+        found = [
+            median(getattr(cost, name) for cost in costs[size]) for name in Cost.__annotations__
+        ]
+        cells = [f"{figure:.0f}" for figure in found[:2]]
+        print(f"| {size} | {megabytes[size]:.0f} | {' | '.join(cells)} | {found[2]:.2f} |")
+    first, last = (median(cost.seat for cost in costs[size]) for size in (sizes[0], sizes[-1]))
+    print(f"\nA seat in the largest history costs {last / first:.2f} times one in the smallest.")
+    raise typer.Exit(int(last > most * first))
+
+
+async def _make(folder: Path) -> None:
+    async with open_core(Config(data_dir=folder)) as core:
+        await offer_tier(core, "test", TIER, FLOOR_USD_CENTS, PRIZE_USD_CENTS)
+        for name in PARTNERS:
+            await make_ready(core, name, name, f"admin@{name}.example", games=(GAME,))
+
+
+def _fill(folder: Path, size: int) -> None:
+    for name in PARTNERS:
+        write_history(
+            folder, name, FIRST_DAY, size // (2 * DAYS * len(PARTNERS)), DAYS, lambda _: None
+        )
+
+
+def _measured(folder: Path) -> Cost:
+    """Return the result of a measurement in a new process."""
+    command = [sys.executable, __file__, "--alone", str(folder)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    return msgspec.json.decode(done.stdout, type=Cost)
+
+
+async def _measure(folder: Path) -> Cost:
+    began = time.perf_counter()
+    async with open_core(Config(data_dir=folder)) as core:
+        start = time.perf_counter() - began
+        tune_garbage_collector()
+        chance = Random()
+        heads = [await find_head(core.parts.database.reader, name, "test") for name in PARTNERS]
+
+        async def seat(number: int) -> None:
+            digest = chance.randbytes(12)
+            request = SeatRequest(
+                f"p-{digest[:6].hex()}", GAME, TIER, FLOOR_USD_CENTS, f"k-{digest.hex()}", None
+            )
+            ref = core.directory.partner(PARTNERS[number % len(PARTNERS)]).seats("test")
+            assert isinstance(await ref.ask(StakeSeat(request)), Seated)
+
+        async def page(number: int) -> None:
+            which = number % len(PARTNERS)
+            after = chance.randrange(max(1, heads[which].feed_position - FEED_PAGE))
+            reader = core.parts.database.reader
+            await feed_page(reader, PARTNERS[which], "test", after, FEED_PAGE + 1)
+
+        return Cost(await _cost(seat), await _cost(page), start)
+
+
+async def _cost(call: Callable[[int], Awaitable[None]]) -> float:
+    """Return the median of a call's processor time in microseconds. The first calls warm up."""
+    taken = []
+    for _ in range(SLICES + 1):
+        numbers = iter(range(SLICE))
+
+        async def lane(numbers: object = numbers) -> None:
+            for number in numbers:  # type: ignore[attr-defined]
+                await call(number)
+
+        began = time.process_time()
+        async with trio.open_nursery() as nursery:
+            for _ in range(LANES):
+                nursery.start_soon(lane)
+        taken.append((time.process_time() - began) / SLICE * 1e6)
+    return median(taken[1:])
+
+
+if __name__ == "__main__":
+    typer.run(main)

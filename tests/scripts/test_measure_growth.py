@@ -1,0 +1,24 @@
+"""`scripts/measure_growth.py` measures on a small scale."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.slow
+def test_each_size_gets_a_row_and_the_ratio_of_a_seat_decides(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "scripts" / "measure_growth.py"), "--rounds", "1"]
+    command += ["--seats", "2000", "--seats", "4000", "--keep", str(tmp_path)]
+    told = subprocess.run([*command, "--most", "1000"], capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    rows = re.findall(r"^\| (\d+) \| \d+ \| (\d+) \| (\d+) \| (\d+\.\d\d) \|$", told.stdout, re.M)
+    assert [size for size, *_ in rows] == ["2000", "4000"]
+    assert all(float(figure) > 0 for _, *figures in rows for figure in figures)
+    # The folders are there now, so nothing is filled again.
+    again = subprocess.run([*command, "--most", "0"], capture_output=True, text=True, check=False)
+    assert (again.returncode, "filling" in again.stderr) == (1, False), again.stderr
