@@ -1,0 +1,99 @@
+"""A new admin's way from the invite to a decided match, all of it inside the portal."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from pgs.domain.totp import code_at
+from tests.browser.axe import axe_faults_in_both_schemes
+from tests.browser.demo import running_demo
+from tests.browser.visitor import Visitor
+
+pytestmark = pytest.mark.browser
+
+CLICKING_MAX_S = 180.0
+"""Seconds that the way may take."""
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """A demo, at which the operator has opened an account for somebody new."""
+    with running_demo(tmp_path) as running:
+        command = ["partner", "create", "fresh", "--name", "Fresh Games", "--json"]
+        options = ["--admin-email", "developer@demo.example", "--data", "demo-data"]
+        made = subprocess.run(
+            [sys.executable, "-m", "pgs", *command, *options],
+            cwd=tmp_path,
+            capture_output=True,
+            check=True,
+        )
+        assert json.loads(made.stdout)["partnerId"] == "fresh"
+        yield running
+
+
+def _connect_and_take_the_key(new: Visitor) -> None:
+    page = new.page
+    page.get_by_role("heading", name="Connect an authenticator").wait_for()
+    secret = page.locator("code[data-secret]").get_attribute("data-secret")
+    assert secret is not None
+    assert axe_faults_in_both_schemes(page) == []
+    page.get_by_label("Six digits from the app").fill(code_at(secret, int(time.time())))
+    page.get_by_role("heading", name="Your first key").wait_for()
+    new.press("Make the test key")  # the first code has opened the window
+    key = page.locator(".secret code").inner_text()
+    assert page.get_by_role("button", name="Go on to the first match").is_disabled()
+    assert axe_faults_in_both_schemes(page) == []
+    assert new.status_of(key) == 200
+    page.get_by_text("Its first call has arrived.").wait_for()
+    page.get_by_label("I have stored it").check()
+    new.press("Go on to the first match")
+
+
+def test_a_new_admin_goes_from_the_invite_to_a_decided_match(
+    browser: Browser, demo: dict[str, str]
+) -> None:
+    new = Visitor(browser, demo)
+    page = new.page
+    began = time.monotonic()
+    new.open("/portal")
+    new.sign_in("Devi Demo")
+    page.get_by_role("heading", name="Fresh Games invites you").wait_for()
+    new.press("Accept and go on")
+    _connect_and_take_the_key(new)
+
+    new.stands_at("Home")
+    page.get_by_text("Three steps are left to your first test match.").wait_for()
+    assert axe_faults_in_both_schemes(page) == []
+    new.press("Turn on Tic-tac-toe")
+    page.get_by_text("Two steps are left to your first test match.").wait_for()
+    page.get_by_role("link", name="Read and agree").click()
+    new.stands_at("Rake terms")
+    page.get_by_label("I have read it").check()
+    new.press("Agree to version 1")
+    page.get_by_text("Version 1 is agreed").first.wait_for()
+    page.get_by_role("link", name="Home", exact=True).click()
+    page.locator('[data-step="play"]').get_by_role("link", name="Try it").click()
+
+    new.stands_at("Try it")
+    new.press("Seat two test players")
+    frames = [page.frame_locator("main iframe").nth(number) for number in (0, 1)]
+    for frame in frames:
+        frame.locator(".board").wait_for()
+    first = 0 if "Your turn" in frames[0].locator(".headline").inner_text() else 1
+    for ply, cell in enumerate(("a1", "a2", "b1", "b2", "c1")):
+        frames[(first + ply) % 2].locator(f'[data-cell="{cell}"]').click()
+        frames[(first + ply + 1) % 2].locator(f'[data-cell="{cell}"] .mark').wait_for()
+    page.locator(".answer", has_text="Done:").wait_for()
+    assert time.monotonic() - began < CLICKING_MAX_S
+    new.open("/portal/test")
+    page.get_by_text("Everything works in test.").wait_for()
+    # The browser notes that somebody without an account was refused it.
+    assert [error for error in new.tab.errors if "403" not in error] == []
+    assert new.tab.origins == {demo["baseUrl"], demo["issuer"]}
+    new.close()
