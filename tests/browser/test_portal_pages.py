@@ -84,7 +84,7 @@ def test_a_price_that_somebody_else_has_set_meanwhile_stays(admin: PortalVisitor
     _price(admin, "Silver").fill("7.00")
     admin.call("PUT", "prices/test", {"prices": {"test-silver": 600, "test-bronze": 120}})
     admin.press("Save test prices")
-    admin.told("saved")
+    admin.told("The test prices are saved.")
     stored = {"prices": {"test-silver": 700, "test-bronze": 120}}
     assert admin.call("GET", "prices/test") == stored
     # Now both are about the same tier: both versions are shown, and nothing is overwritten.
@@ -120,7 +120,7 @@ def test_a_text_colour_that_cannot_be_read_is_mended_and_the_real_frame_shows_it
     root = admin.page.frames[-1]
     assert root.evaluate("document.documentElement.style.getPropertyValue('--text')") == mended
     admin.press("Won")
-    frame.locator(".card").wait_for()
+    frame.locator(".page.ended").wait_for()
     admin.press("Save test theme")
     admin.told("The theme is saved.")
     stored = admin.call("GET", "theme/test")
