@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Draws the pictures of the portal in docs/portal, light and dark, from a running demo.
+
+    scripts/draw_portal.py
+
+Usage and the attempts show a month with play, which a demo that has just begun does not have.
+"""
+
+import in_venv  # noqa: F401  first: the packages below are installed in .venv
+
+# isort: split
+
+import io
+import sys
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from PIL import Image
+from playwright.sync_api import Browser
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.browser.chromium import running_chromium  # noqa: E402  found by the line above
+from tests.browser.demo import running_demo  # noqa: E402
+from tests.browser.portal_answers import answer_figures, answer_logs  # noqa: E402
+from tests.browser.portal_visitor import PortalVisitor  # noqa: E402
+
+FOLDER: Final = ROOT / "docs" / "portal"
+PAGES: Final = (
+    ("usage", "test/usage", "Usage"),
+    ("prices", "test/prices", "Prices"),
+    ("theme", "test/theme", "Theme"),
+    ("webhooks", "test/webhooks?open=att_3", "Webhooks"),
+)
+_SIZE: Final = {"width": 1200, "height": 900}
+_COLOURS: Final = 128
+"""Colours of a picture: few, so that it stays small."""
+
+_SETTLED_MS: Final = 500
+"""Milliseconds until the preview's board has been drawn."""
+
+
+def _draw(browser: Browser, demo: dict[str, str]) -> None:
+    with closing(PortalVisitor(browser, demo, viewport=_SIZE)) as visitor:
+        visitor.sign_in()
+        answer_figures(visitor.page)
+        answer_logs(visitor.page, 40)
+        for name, path, title in PAGES:
+            visitor.go(path, title)
+            shots = []
+            for dark in (False, True):
+                visitor.page.emulate_media(color_scheme="dark" if dark else "light")
+                visitor.page.wait_for_timeout(_SETTLED_MS)
+                shot = Image.open(io.BytesIO(visitor.page.screenshot())).convert("RGB")
+                shots.append(shot.resize((900, 675)))
+            for shot, scheme in zip(shots, ("light", "dark"), strict=True):
+                picture = FOLDER / f"{name}-{scheme}.png"
+                few = shot.quantize(_COLOURS, dither=Image.Dither.NONE)
+                few.save(picture, optimize=True)
+                print(f"{picture.relative_to(ROOT)}: {picture.stat().st_size // 1000} kB")
+
+
+def main() -> None:
+    """Draw every page."""
+    FOLDER.mkdir(exist_ok=True)
+    with (
+        TemporaryDirectory() as folder,
+        running_demo(Path(folder)) as demo,
+        running_chromium("--hide-scrollbars") as browser,
+    ):
+        _draw(browser, demo)
+
+
+if __name__ == "__main__":
+    main()
