@@ -4,7 +4,8 @@
  */
 
 import { render } from 'preact';
-import { loadGame } from './boards';
+import { addKit } from './boards';
+import { kit } from './boards/discs-kit';
 import type { Controller, Published } from './controller';
 import { receive, START } from './play';
 import type { Play } from './play';
@@ -106,7 +107,7 @@ addEventListener('message', (event) => {
   // The default theme would follow the system's scheme. A theme that is made stands as it is.
   still.show(playOf({ ...asked.theme, revision: 1 }, asked.moment, Date.now()));
 });
-await loadGame('connect-four', adoptStyles);
+addKit(kit, adoptStyles);
 render(
   <Frame controller={still as unknown as Controller} framed />,
   document.getElementById('app')!,

@@ -32,7 +32,11 @@ export function adapterOf(gameId: string): Adapter | null {
 export async function loadGame(gameId: string, adopt: (styles: string) => void): Promise<void> {
   if (!isGame(gameId) || adapters.has(gameId)) return;
   const { kit } = await LOADERS[gameId]();
-  if (adapters.has(gameId)) return;
+  if (!adapters.has(gameId)) addKit(kit, adopt);
+}
+
+/** Adds games that are loaded, and hands their style sheet to `adopt`. */
+export function addKit(kit: Kit, adopt: (styles: string) => void): void {
   for (const adapter of kit.adapters) adapters.set(adapter.gameId, adapter);
   adopt(kit.styles);
 }
