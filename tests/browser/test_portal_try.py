@@ -83,10 +83,11 @@ def _look_through_the_match(admin: Visitor) -> None:
     page.get_by_text("“Try it” seated the two together.").wait_for()
     slider = page.get_by_role("slider", name="Move")
     expect(slider).to_have_value("5")
-    assert page.locator(".board .line").count() == 3
+    expect(page.locator(".board .line")).to_have_count(3)
     admin.press("One move back")
     page.get_by_text("Move 4 of 5: bob-").wait_for()
-    assert (page.locator(".board .cross").count(), page.locator(".board .ring").count()) == (2, 2)
+    expect(page.locator(".board .cross")).to_have_count(2)
+    expect(page.locator(".board .ring")).to_have_count(2)
     slider.press("Home")
     page.get_by_text("Before the first of 5 moves").wait_for()
     slider.press("ArrowRight")

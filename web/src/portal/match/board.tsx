@@ -1,7 +1,7 @@
 /** The board of a match, to step through. Loaded after the rest of the page. */
 
 import { useEffect, useState } from 'preact/hooks';
-import { adapterOf } from '../../frame/boards/index';
+import { adapterOf, loadGame } from '../../frame/boards/index';
 import type { Cell, Mark, Shape } from '../../frame/boards/types';
 import type { Api } from '../api';
 import { Problem } from '../page';
@@ -134,14 +134,16 @@ export default function Board({ api, match }: { api: Api; match: Match }) {
   const [life, set] = useState<Life | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [at, go] = useState(0);
-  const { matchId, environment, status } = match;
+  const { matchId, gameId, environment, status } = match;
   useEffect(() => {
     const query = `environment=${environment}&states=true`;
-    api.read<Life>(`matches/${encodeURIComponent(matchId)}?${query}`).then((read) => {
+    const reading = api.read<Life>(`matches/${encodeURIComponent(matchId)}?${query}`);
+    // The board is drawn here, so the style sheet of the frame's game is not needed.
+    Promise.all([reading, loadGame(gameId, () => {})]).then(([read]) => {
       set(read);
       go(read.moves.length);
     }, setError);
-  }, [api, matchId, environment, status]);
+  }, [api, matchId, gameId, environment, status]);
   if (error !== null) return <Problem error={error} />;
   if (life === null) return <p class="quiet small">Setting up the board …</p>;
   const { moves, states } = life;
