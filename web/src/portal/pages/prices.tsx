@@ -54,6 +54,8 @@ function usePrices({ api, environment, tell }: PageProps) {
       const body = { prices: pricesOf(tiers, draft.value) };
       const merge = mergeOf(api, path, tiers, draft.value);
       await api.write('save the prices', 'PUT', `prices/${environment}`, body, merge);
+      // Read first, so that no older version shows between the two.
+      await readAgain();
       draft.drop();
       tell(`The ${environment} prices are saved.`);
     });

@@ -91,6 +91,8 @@ function Editor(props: EditorProps) {
     doing.act(async () => {
       const path = `theme/${environment}`;
       await api.write('save the theme', 'PUT', path, theme, mergeOf(api, path, stored, theme));
+      // Read first, so that no older version shows between the two.
+      await readAgain();
       draft.drop();
       tell('The theme is saved. Players see it when their frame loads next.');
     });
