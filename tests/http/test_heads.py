@@ -13,17 +13,8 @@ from pgs.http.transport.heads import (
     Head,
     check_head,
 )
-from tests.http.raw import (
-    HANDSHAKE,
-    ServeApp,
-    edge,
-    error_of,
-    http_app,
-    ok,
-    raw_request,
-    read_body,
-    serving,
-)
+from tests.http.apps import edge, http_app, ok, read_body
+from tests.http.raw import HANDSHAKE, ServeApp, error_of, raw_request, serving
 
 MALFORMED = {
     "length and coding": (

@@ -9,18 +9,8 @@ from pgs.config import BadSettings, load_config
 from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.guards import GuardedH11
 from pgs.http.transport.lane import Lane
-from tests.http.raw import (
-    PATIENCE_S,
-    QUICK,
-    SERVERS,
-    ServeApp,
-    edge,
-    http_app,
-    ok,
-    read_body,
-    reply,
-    serving,
-)
+from tests.http.apps import edge, http_app, ok, read_body, reply
+from tests.http.raw import PATIENCE_S, QUICK, SERVERS, ServeApp, serving
 
 PLAIN = b"GET /partner/me HTTP/1.1\r\nHost: h\r\nConnection: keep-alive\r\n\r\n"
 POST = b"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\n\r\n"

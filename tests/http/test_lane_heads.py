@@ -12,7 +12,8 @@ import trio
 from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.plain_heads import END, may_become_plain, read_plain_head
 from pgs.http.transport.server import serve
-from tests.http.raw import QUICK, Server, edge, http_app, read_body, reply, serving
+from tests.http.apps import edge, http_app, read_body, reply
+from tests.http.raw import QUICK, Server, serving
 
 LIMITS = msgspec.structs.replace(QUICK, linger_s=0.05)
 AT_ONCE = 32

@@ -6,7 +6,8 @@ import pytest
 
 from pgs.domain.errors import ERRORS
 from pgs.http.pages import make_pages
-from tests.http.raw import HANDSHAKE, ServeApp, edge, error_of, raw_request, serving
+from tests.http.apps import edge
+from tests.http.raw import HANDSHAKE, ServeApp, error_of, raw_request, serving
 
 
 async def test_an_unknown_path_is_a_404_in_the_error_shape(serve_app: ServeApp) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from pgs.http.pages import make_pages
 from pgs.http.portal import DATA_MARK, Portal, read_portal
-from tests.http.raw import ServeApp, edge, serving
+from tests.http.apps import edge
+from tests.http.raw import ServeApp, serving
 
 ISSUER = "https://id.example/realms/a"
 

@@ -3,7 +3,8 @@
 import msgspec
 
 from pgs.http.transport.asgi import Receive, Scope, Send
-from tests.http.raw import HANDSHAKE, QUICK, ServeApp, ok, only, serving, text_frame
+from tests.http.apps import ok, only
+from tests.http.raw import HANDSHAKE, QUICK, ServeApp, serving, text_frame
 
 
 async def test_cleartext_http2_is_not_spoken(serve_app: ServeApp) -> None:

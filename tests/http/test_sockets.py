@@ -15,19 +15,8 @@ from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.server import serve
 from pgs.http.transport.sockets import GOING_AWAY, OpenSockets, refuse_handshake
 from pgs.http.transport.websocket_guard import FRAMES_PER_CHECKPOINT, GuardedSocket
-from tests.http.raw import (
-    HANDSHAKE,
-    PATIENCE_S,
-    QUICK,
-    ServeApp,
-    edge,
-    error_of,
-    http_app,
-    ok,
-    only,
-    serving,
-    text_frame,
-)
+from tests.http.apps import edge, http_app, ok, only
+from tests.http.raw import HANDSHAKE, PATIENCE_S, QUICK, ServeApp, error_of, serving, text_frame
 from tests.http.sockets import (
     CLOSE,
     OFFER,

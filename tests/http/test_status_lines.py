@@ -5,7 +5,8 @@ from http import HTTPStatus
 import pytest
 
 from pgs.http.transport.asgi import Receive, Scope, Send
-from tests.http.raw import HANDSHAKE, Client, ServeApp, edge, http_app, ok, reply, serving
+from tests.http.apps import edge, http_app, ok, reply
+from tests.http.raw import HANDSHAKE, Client, ServeApp, serving
 from tests.http.raw import raw_request as request
 
 CLOSE = "Connection: close"

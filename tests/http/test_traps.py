@@ -22,7 +22,8 @@ import pgs
 import pgs.http.transport.listener
 import pgs.public
 from pgs.http.pages import make_pages
-from tests.http.raw import PATIENCE_S, Client, ServeApp, edge, error_of, raw_request, serving
+from tests.http.apps import edge
+from tests.http.raw import PATIENCE_S, Client, ServeApp, error_of, raw_request, serving
 from tests.journeys.client import ok
 from tests.journeys.partners import seat_body
 from tests.journeys.service import in_process, until
@@ -48,11 +49,11 @@ INDEX: dict[str, tuple[str, ...]] = {
         "::test_a_client_that_never_reads_is_disconnected_and_its_sender_never_waits",
     ),
     "3. an idle connection was never closed once a Quart application had answered on it": (
-        "http/test_server.py::test_an_idle_connection_is_closed_after_a_request_too",
+        "http/test_server_bounds.py::test_an_idle_connection_is_closed_after_a_request_too",
     ),
     "4. a loop of sends to a client that had left never let another task run": (
         "http/test_server.py::test_a_loop_of_sends_to_a_client_that_left_freezes_nobody",
-        "http/test_server.py::test_a_quart_handler_that_sends_in_a_loop_freezes_nobody",
+        "http/test_server_bounds.py::test_a_quart_handler_that_sends_in_a_loop_freezes_nobody",
         "http/test_sockets_clients.py"
         "::test_a_loop_of_sends_to_a_client_that_left_ends_and_freezes_nobody",
     ),
@@ -73,9 +74,9 @@ INDEX: dict[str, tuple[str, ...]] = {
         "http/test_edge.py::test_only_answers_under_partner_and_embed_carry_the_version",
     ),
     "8. the read timeout also ends silent WebSockets, and does not end a body that drips": (
-        "http/test_server.py::test_a_silent_websocket_is_closed_and_one_that_answers_pings_is_not",
+        "http/test_server_bounds.py::test_a_silent_websocket_is_closed_and_one_that_answers_pings_is_not",
         "http/test_edge.py::test_a_body_that_drips_is_answered_with_408",
-        "http/test_server.py::test_a_request_head_that_drips_is_cut_off",
+        "http/test_server_bounds.py::test_a_request_head_that_drips_is_cut_off",
     ),
     "9. a body was bounded only where it was read, JSON was read leniently or broke the "
     "handler, and errors were HTML": (
@@ -89,8 +90,8 @@ INDEX: dict[str, tuple[str, ...]] = {
         "journeys/test_bodies.py::test_every_endpoint_refuses_a_repeated_name",
     ),
     "10. a client that left, or only closed its half, cancelled what it had asked for": (
-        "http/test_server.py::test_a_handler_learns_that_its_client_left_and_may_go_on",
-        "http/test_server.py::test_a_client_that_has_sent_everything_may_close_its_half",
+        "http/test_server_bounds.py::test_a_handler_learns_that_its_client_left_and_may_go_on",
+        "http/test_server_bounds.py::test_a_client_that_has_sent_everything_may_close_its_half",
         "http/test_traps.py::test_a_requested_seat_is_taken_even_if_the_client_leaves",
         "faults/test_crashes.py::test_a_client_that_disconnects_does_not_undo_its_call",
     ),
@@ -102,7 +103,7 @@ INDEX: dict[str, tuple[str, ...]] = {
     "characters, any subprotocol was accepted, and a handler that was not reading noticed no "
     "disconnect": (
         "http/test_sockets.py::test_an_exception_of_the_handler_is_1011_and_logged_once",
-        "http/test_edge.py::test_a_websocket_carries_its_request_id_and_fails_with_1011",
+        "http/test_edge_crashes.py::test_a_websocket_carries_its_request_id_and_fails_with_1011",
         "http/test_sockets.py::test_at_a_stop_every_open_socket_is_told_before_the_listener_stops",
         "http/test_sockets_clients.py::test_a_message_is_bounded_in_bytes",
         "http/test_sockets.py::test_a_subprotocol_that_was_not_offered_is_never_chosen",
