@@ -29,6 +29,8 @@ FLOOR_USD_CENTS, PRIZE_USD_CENTS = 100, 180
 MATCH_S = 300  # seconds from a seat to the end of its match
 BATCH = 1000  # matches in one transaction
 
+_LARGE_CACHE = Path(__file__).parent / "large_cache.sql"
+
 
 def write_history(
     folder: Path,
@@ -40,7 +42,7 @@ def write_history(
 ) -> None:
     """Write `matches_a_day` matches for each of `days` days; `tick` gets the matches written."""
     connection = connect(folder / DATABASE_NAME)
-    connection.execute("pragma cache_size=-400000")  # 400 MB: the indexes have random keys
+    connection.executescript(_LARGE_CACHE.read_text(encoding="utf-8"))
     connection.isolation_level = "DEFERRED"  # a transaction begins with the first write
     rows = _Rows(partner_id)
     sums: dict[TotalsKey, Totals] = {}

@@ -54,7 +54,8 @@ function answerOf(entries: readonly Entry[] | null, names: Names) {
   if (last === undefined) return 'Nothing has changed yet. Every change will stand here.';
   return (
     <>
-      <strong>Who changed what, in test and in live.</strong> The last change was {agoOf(last.at)}:{' '}
+      <strong>Who changed what, in test and in live.</strong> The last change was{' '}
+      {agoOf(last.at)}:{' '}
       {whoOf(last, names)} {sentenceOf(last, names)}.
     </>
   );

@@ -56,7 +56,8 @@ function answerOf(webhook: Webhook | undefined, attempts: readonly Attempt[], wh
   if (!last.delivered) return <>On. No nudge has been sent since the address was saved.</>;
   return (
     <>
-      <strong>It works.</strong> The last nudge was taken {agoOf(last.at)}, in {last.durationMs}{' '}
+      <strong>It works.</strong> The last nudge was taken {agoOf(last.at)}, in{' '}
+      {last.durationMs}{' '}
       ms.
     </>
   );
