@@ -197,5 +197,6 @@ async def _wind_up(parts: Parts) -> None:
 
 @cache
 def _roots() -> SSLContext:
-    # Reading the roots takes tens of milliseconds; they are the same for the whole process.
+    # Reading the root certificates takes tens of milliseconds; they are the same for the whole
+    # process.
     return trusted_roots()

@@ -160,7 +160,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
     values = {}
     for name, text in sorted(named.items()):
         field = name.removeprefix(PREFIX).lower()
-        known = name == _variable(field)  # false for another spelling, such as PGS_Listen
+        known = name == _variable(field)  # not for PGS_Listen, for example
         _check_known(
             field if known else "", name, get_close_matches(name, map(_variable, _KINDS), n=1)
         )
@@ -176,7 +176,7 @@ def _check_file(path: Path) -> None:
         raise BadSettings(f"there is no settings file {path}") from None
     except OSError as error:
         raise BadSettings(f"the settings file {path} cannot be read: {error.strerror}") from None
-    except ValueError as error:  # bad UTF-8 is one of them
+    except ValueError as error:  # of TOML or of UTF-8
         raise BadSettings(f"the settings file {path} is not valid TOML: {error}") from None
     table = content.pop(TABLE, None)
     if not isinstance(table, dict):

@@ -72,7 +72,8 @@ def restore(
     The replaced files are kept. The next start raises every feed above all positions ever read.
     """
     with expected():
-        from pgs.storage.restore import restore as put_back  # most commands need no database
+        # Imported here, because most commands need no database.
+        from pgs.storage.restore import restore as put_back
 
         loaded = settings(config, data)
         told = put_back(source, loaded.data_dir, loaded.key_file, SystemClock().now())

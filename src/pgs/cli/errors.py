@@ -106,7 +106,7 @@ def printing_help() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename is not None or sys.stdout is None:  # this is not an error of a stream
+        if error.filename is not None or sys.stdout is None:  # the error is not about a stream
             raise
         _forget_output()
         stop(f"standard output: {error.strerror}", REFUSED)

@@ -56,7 +56,8 @@ def serve(config: ConfigFile = None, data: DataDir = None) -> None:
     """
     with expected():
         loaded = settings(config, data)
-        from pgs.process import run  # most commands need nothing of what it imports
+        # Imported here, because it imports much that most commands do not need.
+        from pgs.process import run
 
         code = run(loaded)
     raise typer.Exit(code)

@@ -31,7 +31,7 @@ ItemId = Annotated[
 def list_open(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
     """List what is open, charges first, the oldest first."""
     pages = _pages(config, data)
-    first = next(pages)  # before anything is printed: it may be an error
+    first = next(pages)  # read before anything is printed, since reading may fail
     with printing():
         if as_json:
             _print_json(first, pages)

@@ -52,7 +52,7 @@ def _parse(text: str) -> ValidatedEmail | None:
         return None
     try:
         parsed = validate_email(text, check_deliverability=False, test_environment=True)
-    except ValueError:  # EmailNotValidError, or the error of encoding a lone surrogate
+    except ValueError:  # also raised for a lone surrogate
         return None
     # `test_environment` accepts `.test`, but also a name without a dot.
     return parsed if "." in parsed.ascii_domain else None

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from typing import Final
 
 LIKENESS_CHARS: Final = 64
-"""Characters of a name that is compared with known ones. No name of the interface is longer, and a
-comparison takes time with the product of the lengths."""
+"""Characters of a name that is compared with known ones. No name of the interface is longer, and
+the time of a comparison grows with the product of both lengths."""
 
 LIKENESS_NAMES: Final = 64
-"""Names that one name is compared with at most. No call has as many fields."""
+"""Names with which one name is compared; further ones are left out. No call has as many fields."""
 
 _LEAST_RATIO = 0.75
-"""Shares of matching characters from which on two names count as alike. `gameID` and `game` are
+"""Shares of matching characters at or above which two names count as alike. `gameID` and `game` are
 alike to `gameId`; `tier` and `time` are not alike."""
 
 

@@ -62,8 +62,8 @@ PLAYER_POLICY: Final = BucketPolicy(burst=60, rate=20)
 promises. A frame makes two or three when it loads."""
 
 GAME_API_FACTOR: Final = 10
-"""Times that the bucket of a partner's Game API is larger than the partner's own. All of its
-players share it."""
+"""Times by which the bucket of a partner's Game API is larger than the partner's own bucket. All
+players of the partner share it."""
 
 
 def times(policy: BucketPolicy, factor: int) -> BucketPolicy:

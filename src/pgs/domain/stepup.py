@@ -26,8 +26,8 @@ FRESH_S: Final = 2 * 60
 """Seconds for which a window is fresh. Calls that create a credential need a fresh window."""
 
 MAX_WRONG_CODES: Final = 5
-"""Codes that may be wrong; the last of them sets a lock. Two of a million codes are right at any
-time, so five guesses succeed once in 100,000 locks."""
+"""Codes that have to be wrong, with no right one between them, to set a lock. Two of a million
+codes are right at any time, so five guesses succeed once in 100,000 locks."""
 
 LOCK_S: Final = 15 * 60
 """Seconds for which no code is checked after too many wrong ones. This limits guessing to 480 codes
@@ -35,8 +35,8 @@ a day."""
 
 
 MAX_LOCKS: Final = 5
-"""Locks without a right code between them; the last of them stays until somebody resets the
-authenticator. So an attacker has at most 25 guesses, of which one is right in one case of
+"""Locks in a row, with no right code between them, of which the last stays until somebody resets
+the authenticator. So an attacker has at most 25 guesses, of which one is right in one case of
 20,000."""
 
 WINDOWS_MAX: Final = 8

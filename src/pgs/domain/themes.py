@@ -17,7 +17,7 @@ LOGO_MAX_SIDE: Final = 4096
 """Pixels of a logo's longer side, as the interface promises. Decoding needs 64 MiB at most."""
 
 LEVEL_AA: Final = 4.5
-"""Times that text must be lighter or darker than its background: level AA of WCAG 2.2, success
+"""Times by which a text and its background must differ in luminance: level AA of WCAG 2.2, success
 criterion 1.4.3."""
 
 RADIUS_MAX: Final = 32

@@ -114,10 +114,11 @@ def _copy(database: Database, path: Path) -> None:
     source = database.connect_to_read()
     try:
         source.execute("begin")
-        was = content_of(source)  # and so is the copy, which is made in the same transaction
+        was = content_of(source)  # the copy is made in the same transaction
         copy = sqlite3.connect(path, isolation_level=None)
         try:
-            # In one step, since with several steps each commit in between restarts the copy.
+            # In one step: if there were several, each commit between two of them would restart the
+            # copy.
             source.backup(copy)
             # Without a write-ahead log the copy is a single file.
             copy.execute("pragma journal_mode=delete")

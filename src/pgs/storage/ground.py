@@ -66,7 +66,7 @@ _ACCEPT = (
 
 
 def _judge_empty(folder: Path, key_file: Path, mark: Mark | None) -> Mark:
-    """Return the mark of a database to be made. Raises `DataRefused` where one has been."""
+    """Return the mark of a database to be made. Raises `DataRefused` if there was one before."""
     names = [DATABASE_NAME + suffix for suffix in ("-wal", "-shm", "-journal")]
     found = [folder / name for name in names if (folder / name).exists()]
     if (folder / SOCKET_NAME).is_socket():

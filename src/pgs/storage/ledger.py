@@ -147,7 +147,7 @@ async def _first_fault(
             if row.seq != seq + 1:
                 return f"row {seq + 1} is missing"
             if row.hash != hash_of(row, before):
-                # The rows that were swapped stand close together as a rule.
+                # Rows that were swapped are usually close together.
                 later = await _page(reader, partner_id, environment, row.seq)
                 follows = any(other.hash == hash_of(other, before) for other in later)
                 return f"row {row.seq} is {'out of order' if follows else 'altered'}"

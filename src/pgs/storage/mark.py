@@ -92,7 +92,7 @@ class OpenMark:
         It is not synced: a mark that lags behind after a power cut asks for less and does no harm.
         """
         self._mark = msgspec.structs.replace(self._mark, commits=commits)
-        with suppress(OSError):  # as above: the mark then lags behind
+        with suppress(OSError):  # the mark then lags behind, as after a power cut
             os.pwrite(self._file, _spell(self._mark), 0)
 
     def close(self, *, properly: bool) -> None:

@@ -60,7 +60,7 @@ def positional(query: Callable[..., Any]) -> Positional:
 
 def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
     if len(names) > 1:
-        return itemgetter(*names)  # the fastest way, which takes no single name
+        return itemgetter(*names)  # fastest, but no tuple for a single name
     return lambda params: tuple(params[name] for name in names)
 
 

@@ -212,7 +212,7 @@ class Writer:
 
     def _deliver(self, jobs: Sequence[_Job]) -> None:
         for job in jobs:
-            self._waiting.popleft()  # this job, since jobs are answered in the order of arrival
+            self._waiting.popleft()  # `job`: jobs are answered in the order of arrival
             if isinstance(job.result, outcome.Error) and isinstance(
                 job.result.error, WriteFailed | OutcomeUnknown
             ):
@@ -264,7 +264,7 @@ class Writer:
             _answer(jobs, OutcomeUnknown, str(error))
             return
         self._guard.committed(commits)
-        if lost := self._guard.lost():  # what was written then may be gone with the file
+        if lost := self._guard.lost():  # this commit may be lost with it
             _answer(jobs, OutcomeUnknown, lost)
             return
         for job in jobs:
@@ -285,7 +285,7 @@ class Writer:
         for stmt in tx.stmts:
             statement = STATEMENTS[stmt.name]
             touched = execute(statement.text, statement.values(stmt.params)).rowcount
-            if touched < 0:  # a select
+            if touched < 0:  # the statement is a select
                 raise TypeError(f"{stmt.name} writes nothing")
             if stmt.expected_rows is not None and touched != stmt.expected_rows:
                 raise _Conflict(stmt.name)

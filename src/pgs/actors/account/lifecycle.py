@@ -1,4 +1,4 @@
-"""The rules about an account as a whole: opening it, switching it, and the emergency stop."""
+"""The rules about a whole account: opening it, switching it on or off, the emergency stop."""
 
 from msgspec.structs import replace
 

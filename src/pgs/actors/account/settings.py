@@ -28,7 +28,7 @@ from pgs.storage import accounts as rows
 
 
 def change_licence(account: Account, command: ChangeLicence, context: Context) -> AccountDecision:
-    """Decide to take a step of a game's licence."""
+    """Decide to change a game's licence by one step."""
     if command.game_id not in GAMES:
         return refuse("unknown_game")
     was = account.licences.get(command.game_id, Licence())

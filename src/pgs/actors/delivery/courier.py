@@ -162,8 +162,8 @@ class CourierActor(DispatchingActor):
     def _free_slot(self, nudge_id: str) -> None:
         flight = self._flights.pop(nudge_id, None)
         if flight is not None:
-            # Do not leave this to the nudge's task: the courier may break and load before that task
-            # runs, and would then take this nudge for one in flight.
+            # Do not leave this to the nudge's task: the courier may break and load its rows again
+            # before that task runs. It would then count this nudge as one in flight.
             self._parts.deliveries.discard(flight)
         self._start_waiting()
 

@@ -30,7 +30,7 @@ FIRST_DRAFT: OfMonth = ("", "live", 0)
 
 
 class Tries:
-    """Lets the other partners be served when one partner's actors are overloaded or crash."""
+    """Keeps the errors of overloaded or crashed actors, so that a run still serves all partners."""
 
     def __init__(self) -> None:
         self._error: Exception | None = None
@@ -52,7 +52,7 @@ class Tries:
 async def finalise_days(parts: Parts, directory: PartnerDirectory) -> None:
     """Make yesterday final for every partner and environment. Raises what asking an actor raises.
 
-    A day that waits for money is tried again at the next run.
+    If the money of a day is not all recorded, the next run tries that day again.
     """
     tries, yesterday = Tries(), day_of(parts.clock.now() - FINAL_AFTER_S) - 1
     heads = _each(parts, FIRST, lambda reader, after: heads_before(reader, yesterday, after, PAGE))
@@ -64,7 +64,7 @@ async def finalise_days(parts: Parts, directory: PartnerDirectory) -> None:
 
 
 async def assemble_invoices(parts: Parts, directory: PartnerDirectory) -> None:
-    """Assemble what past months have left to bill. Raises what asking an actor raises."""
+    """Assemble the invoices of past months. Raises what asking an actor raises."""
     tries, last = Tries(), month_of(day_of(parts.clock.now())) - 1
 
     async def assemble(partner_id: str, environment: Environment, month: int) -> None:
@@ -79,7 +79,7 @@ async def assemble_invoices(parts: Parts, directory: PartnerDirectory) -> None:
     async with aclosing(billable):
         async for partner_id, environment in billable:
             await assemble(partner_id, environment, last)
-    # A crash leaves a draft that has all its lines.
+    # The list above misses drafts that have all their lines. A crash leaves such a draft.
     drafts = _each(
         parts, FIRST_DRAFT, lambda reader, after: drafts_after(reader, last, after, PAGE)
     )

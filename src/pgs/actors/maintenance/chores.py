@@ -167,7 +167,7 @@ CHORES = (
         name="assemble_invoices",
         work=assemble_invoices,
         every_s=ASSEMBLE_S,
-        first_after_s=REPAIR_S,  # so that the check does not slow the start
+        first_after_s=REPAIR_S,  # so that it does not slow the start
         failed="invoices_not_assembled",
     ),
     Chore(

@@ -67,6 +67,6 @@ async def _ask_for_payouts_again(seats: Seating, record: MatchWithSeats) -> None
 
 
 def _ask_next_at(seats: Seating, side: SettlementSide, since: int, now: int) -> int:
-    """Return when to ask once more, if this time brings no decision."""
+    """Return when to ask again if asking now brings no decision."""
     lot = seats.parts.rng.bytes(1)[0]
     return max(retry_at(since, now, lot), seats.parts.settlements.not_before(side, now))

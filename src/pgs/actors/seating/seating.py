@@ -61,7 +61,7 @@ class Seating(DispatchingActor):
     def __init__(self, partner: PartnerActors, environment: Environment, mailbox: Mailbox) -> None:
         self.partner = partner
         self.mailbox = mailbox
-        self.stakes_alone = 0  # how many of the next stakes are decided one by one
+        self.stakes_alone = 0  # how many of the next stakes must be decided one by one
         self.partner_id = partner.partner_id
         self.parts = partner.parts
         self.environment: Environment = environment

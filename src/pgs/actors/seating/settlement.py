@@ -57,7 +57,7 @@ class SettlementActor(DispatchingActor):
 
     async def _ask_charge(self, message: AskCharge, _: Envelope) -> None:
         port, seat = self._settlements.port(message.seat.settlement), message.seat
-        if port is None:  # whoever waits for the answer is told that there is none
+        if port is None:  # tell callers that wait that there is no answer
             self._tell_charge(seat, None)
         elif self._asks.begin(self._partner_id, seat.seat_id):
             self._parts.system.spawn(self._charge, port, message)

@@ -2,7 +2,7 @@
 
 Both seats are written in the transaction that starts their match. No seat waits in between, so a
 player who waits in the queue is not disturbed. The settlement inside the process takes the stakes,
-also where a settlement server is set: its answer could separate the two.
+even where a settlement server is set. A server could confirm one stake and decline the other.
 """
 
 from pgs.actors.kernel.mail import Envelope

@@ -3,16 +3,16 @@
 from typing import Literal
 
 BREAK_AFTER = 5
-"""Seats or payouts that find no answer one after the other before calls stop. Fewer could be bad
-luck. They must differ, because one that always fails must not stop the others."""
+"""Seats or payouts in a row, all different, that get no answer before calls stop. Fewer could be
+bad luck. A single one that fails again and again must not stop the others."""
 
 OPEN_MIN_S = 2.0
 """Seconds without calls after the breaker has opened. A server that restarts needs about that."""
 
 OPEN_MAX_S = 30.0
-"""Seconds without calls at most, after doubling with each try that failed. It is half of the pause
-between two asks for the same seat. So even if one seat always fails, other seats are tried in
-between."""
+"""Seconds of the longest pause without calls. The pause doubles with each try that fails. The
+longest one is half of the pause between two asks for the same seat. So even if one seat always
+fails, other seats are tried in between."""
 
 BreakerState = Literal["closed", "half-open", "open"]
 
@@ -20,8 +20,8 @@ BreakerState = Literal["closed", "half-open", "open"]
 class Breaker:
     """Whether calls may be made. Times are trio's, in seconds.
 
-    Closed: all calls may be made. Open: none, for some seconds. Half-open, after these: one call,
-    and its outcome closes or opens the breaker. Every `begin` that returned True is followed by
+    Closed: all calls may be made. Open: none, for some seconds. Half-open, after those seconds: one
+    call, whose outcome closes or opens the breaker. Every `begin` that returned True is followed by
     `answered`, `unanswered` or `abandoned`.
     """
 

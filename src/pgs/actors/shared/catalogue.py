@@ -37,6 +37,6 @@ class PublishedCatalogue:
         """Read the catalogue again. Raises `StoreOutage`; the catalogue then stays as it was."""
         read_at, revision = trio.current_time(), self._revision
         catalogue = await read_in_bulk(self._database, rows.read_catalogue)
-        if revision == self._revision:  # else a newer one was published during the read
+        if revision == self._revision:  # nothing newer was published during the read
             self._catalogue = catalogue
         self.age.renew(read_at)

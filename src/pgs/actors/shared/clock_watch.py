@@ -14,7 +14,7 @@ class ClockWatch:
     def newest_row(self, at: int | None) -> bool:
         """Take the time of the newest row; return whether to report that it is ahead.
 
-        True once, until the rows are not ahead any more.
+        While the rows are ahead, only the first call returns True.
         """
         self._newest_at = at
         ahead = self.rows_ahead_s > 0

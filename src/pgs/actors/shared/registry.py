@@ -89,7 +89,7 @@ class Registry:
         for uid in was.members if was else ():
             if (
                 self._member_of.get(uid) == account.partner_id
-            ):  # by now the member may belong to another account
+            ):  # the member may have moved to another account
                 del self._member_of[uid]
         for uid in account.members:
             self._member_of[uid] = account.partner_id

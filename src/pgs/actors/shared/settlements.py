@@ -11,12 +11,12 @@ from pgs.actors.shared.breaker import Breaker
 from pgs.domain.seats import SettlementSide
 
 FIRST_CALLS = 32
-"""Calls at once for stakes and payouts that are asked for the first time. A server that takes 0.1 s
-for an answer then decides some 300 a second."""
+"""Calls that run at once for stakes and payouts that are asked for the first time. A server that
+takes 0.1 s for an answer then decides some 300 a second."""
 
 RETRY_CALLS = 16
-"""Calls at once for what is asked again. They have their own slots: a backlog after an outage must
-not keep new stakes waiting."""
+"""Calls that run at once for what is asked again. They have their own slots: a backlog after an
+outage must not keep new stakes waiting."""
 
 WAITING_MAX = 256
 """Asks of each kind that may wait for a slot. Further ones would only run out of time; they are

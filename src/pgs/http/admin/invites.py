@@ -85,7 +85,7 @@ async def list_invites(call: AdminCall) -> Answer:
 async def list_own_invites(call: AdminCall) -> Answer:
     """Return the invites that the caller may accept. It is open to callers without an account."""
     if "cursor" in call.query:
-        return refuse("invalid_cursor")  # none is ever issued for this list
+        return refuse("invalid_cursor")  # this list has one page, so no cursor is ever issued
     parts, email = call.services.parts, call.principal.identity.email
     address = (normalise_email(email) or email).lower()
     found = await pending_for_address(

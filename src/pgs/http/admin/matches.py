@@ -82,7 +82,7 @@ async def list_matches(call: AdminCall) -> Answer:
 async def _find(
     call: AdminCall, environment: Environment, before: int, page_size: int
 ) -> list[tuple[int, str]]:
-    """Return the sequence of a seat and the match id of each match, by the narrowest filter."""
+    """Return each match as a seat's sequence and the match id, by the narrowest filter."""
     reader, query = call.services.parts.database.reader, call.query
     owner = (call.principal.account.partner_id, environment)
     if "seatId" in query or "idempotencyKey" in query:

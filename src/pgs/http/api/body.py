@@ -28,8 +28,8 @@ MAX_DIGITS: Final = 1000
 read more."""
 
 MAX_SAFE_INTEGER: Final = 2**53
-"""Units of the largest integer in a body. Every JSON reader holds integers up to this one exactly
-(RFC 8259, section 6)."""
+"""Units of any kind: the largest integer in a body. Every JSON reader holds integers up to this one
+exactly (RFC 8259, section 6)."""
 
 SafeInt = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
 """An integer field of a request. JSON carries its values exactly, and a bigint column holds them.

@@ -85,7 +85,7 @@ def explained(refusal: Refusal, path: Mapping[str, str], query_string: bytes) ->
 
 
 def missing_field(name: str, given: Iterable[str]) -> str:
-    """Return the sentence for a field that is missing, with the one that was taken for it."""
+    """Return the sentence for a missing field; it names a sent field that was likely meant."""
     return f"Field `{name}` is required.{_instead(name, given, 'The body')}"
 
 

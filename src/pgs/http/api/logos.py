@@ -66,7 +66,7 @@ def is_image(content: bytes, kind: str) -> bool:
             if max(image.size) > LOGO_MAX_SIDE:
                 return False
             image.load()
-    except Exception:  # a decoder raises whatever it stumbles over
+    except Exception:  # a decoder may raise any exception
         return False
     return True
 

@@ -35,7 +35,7 @@ class OpenStreams:
         async def write(piece: bytes) -> None:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
 
-        # nginx and those that follow it pass on each piece at once only if they are told so.
+        # nginx, and proxies that read its headers, pass on each piece at once only if told to.
         unbuffered = (b"x-accel-buffering", b"no")
         own = [(b"content-type", stream.content_type.encode()), unbuffered, *headers]
         await send({"type": "http.response.start", "status": 200, "headers": own})

@@ -32,7 +32,7 @@ def tell_of_answered(
     account, key = verdict.known.account, verdict.known.key
     activity = request.services.parts.activity
     if not activity.has_subscribers(account.partner_id, key.environment):
-        return  # in most cases; what follows would be made for nobody
+        return  # the usual case: do not build an event that nobody reads
     reason = _reason(answer)
     detail: dict[str, str | int | bool | None] = {
         "method": request.endpoint.method,

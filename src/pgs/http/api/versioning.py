@@ -73,7 +73,7 @@ def from_version(
 def ending(
     version: int, versions: ServedVersions, now: int, base_url: str
 ) -> tuple[tuple[bytes, bytes], ...]:
-    """Return the headers of an answer in a version whose notice runs; else none.
+    """Return the headers that tell when a version ends; none without a notice in force.
 
     `Deprecation` is that of RFC 9745, `Sunset` that of RFC 8594.
     """

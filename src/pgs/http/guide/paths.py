@@ -23,7 +23,8 @@ _CHANGES: Final[tuple[Callable[[str], str], ...]] = (
 """Corrections of the most common mistakes, in the order in which they are applied."""
 
 _ALIKE: Final = 0.8
-"""Points of likeness from which on an address below `/docs/` is taken for a page; 1 is equality."""
+"""Points of likeness at or above which an address below `/docs/` is taken for a page; 1 means
+equal."""
 
 _ALIKE_CHARS: Final = 64
 """Characters of the longest address that is compared with the pages: a comparison costs time."""

@@ -43,7 +43,7 @@ def _call(endpoint: Endpoint, example: msgspec.Struct | None) -> list[str]:
     parts += [*parameter_rows(endpoint), *field_rows(endpoint)]
     shown = msgspec.to_builtins(example) if example is not None else {}
     for title, value in (("Body", shown.get("body")), ("Answer", shown.get("answer"))):
-        if isinstance(value, str):  # what a stream sends
+        if isinstance(value, str):  # the example of a stream is text
             parts.append(f"{title}, for example:\n\n```text\n{value.strip()}\n```")
         elif value is not None:
             text = json.dumps(value, indent=2, ensure_ascii=False)

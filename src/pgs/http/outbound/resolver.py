@@ -97,7 +97,8 @@ class ResolverStatistics(msgspec.Struct, frozen=True):
 
     `names`: names with a look-up that runs or waits for a thread. `waited_for`: threads of look-ups
     that somebody waits for. `of_slow`: those of them that look up slow names. `left`: threads of
-    look-ups that nobody waits for any more. `slow_names`: the longest slow first.
+    look-ups that nobody waits for any more. `slow_names`: the name that has been slow longest comes
+    first.
     """
 
     names: int

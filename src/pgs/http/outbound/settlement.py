@@ -15,8 +15,8 @@ from pgs.http.api.body import decode_object
 from pgs.http.outbound.fetch import JsonClient, NotFetched
 
 CALL_S: Final = 8.0
-"""Seconds for a whole call, as the interface says; connecting has 2 s of them. A seat's call, which
-waits 10 s for its stake, still gets its answer."""
+"""Seconds for a whole call, as the interface says; connecting may take 2 s of that. A seat's call,
+which waits 10 s for its stake, still gets its answer."""
 
 ANSWER_BYTES: Final = 4096
 """Bytes of an answer. A valid one has one short field, so ten times what is needed."""
@@ -48,7 +48,7 @@ class RemoteSettlement:
         self._client = client
         self._url = url.rstrip("/")
         self._authorization = f"Bearer {token}"
-        self._pending: set[str] = set()  # by path, which names the partner's seat or payout
+        self._pending: set[str] = set()  # paths, each of which names a seat or a payout
 
     async def charge(self, seat: Seat) -> ChargeAnswer:
         """Return the server's answer to a charge, which may be repeated. Raises `Unpublished`."""

@@ -67,8 +67,8 @@ class GuardedTasks(TaskGroup):
             try:
                 await events.send(event)
             except (trio.BrokenResourceError, trio.ClosedResourceError):
-                # The application is done or the client gone: the rest is read and dropped. The
-                # checkpoint lets other tasks run in between.
+                # The application has finished or the client has left: read the rest and drop it.
+                # The checkpoint lets other tasks run in between.
                 await trio.lowlevel.checkpoint()
 
         if self._nursery is None:

@@ -86,7 +86,7 @@ UNREAD: Final = {431: _TOO_LARGE, 501: _FRAMING}
 def in_origin_form(scope: Scope) -> Scope:
     """Return the scope of a request whose absolute target is taken as its path and query.
 
-    Every server must take the form (RFC 9112, section 3.2.2). The host in it decides nothing here.
+    Every server must accept absolute targets (RFC 9112, section 3.2.2). Their host is ignored.
     """
     found = _ABSOLUTE.fullmatch(scope.get("raw_path") or b"")
     if found is None:

@@ -3,7 +3,8 @@
 hypercorn and h11 take 100 µs for a small request, and tasks and channels as much again. The lane
 takes a tenth of that. It takes requests that `plain_heads` reads and that the application answers
 directly. It gives all others to hypercorn, with their bytes untouched, so that one parser judges
-each request. What the lane answers passes the same edge: ids, stamps, access log, counters.
+each request. Answers of the lane pass the same edge, so they have request ids and the usual
+headers, and are logged and counted.
 """
 
 from email.utils import formatdate

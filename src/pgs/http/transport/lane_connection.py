@@ -117,7 +117,7 @@ class LaneConnection:
     async def _next_call(self) -> Call | None:
         """Return the next request with its whole body; None once there is none. Raises `Rest`."""
         limits = self._config.limits
-        if self._raw:  # sent without a wait for the answer: others have their turn first
+        if self._raw:  # the client did not wait for the last answer: let other tasks run
             await trio.lowlevel.checkpoint()
         call: Call | Unfinished | None
         while not self._raw or isinstance(call := self._lane.take(self._raw), Unfinished):

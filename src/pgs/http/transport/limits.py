@@ -36,7 +36,7 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     pools, so that they close first and no request is lost."""
 
     sweep_s: float = 1.0
-    """Seconds between two looks at the bounds on time of connections in the lane, which may be
+    """Seconds between two checks of the time limits of connections in the lane. A limit may be
     exceeded by as much."""
 
     lane_body_s: float = 1.0

@@ -91,7 +91,7 @@ class GuardedConfig(Config):
             connection.begin_stop()
 
     async def sweep(self) -> None:
-        """Keep the bounds on time of connections in the lane, for as long as this runs."""
+        """Enforce the time limits of connections in the lane until cancelled."""
         while True:
             await trio.sleep(self.limits.sweep_s)
             now = trio.current_time()

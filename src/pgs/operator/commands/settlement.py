@@ -79,13 +79,13 @@ async def retry(core: Core, args: Item) -> Asked | BadRequest:
         found = await page_of(core, after, PAGE)
         ones: tuple[Seat | MatchWithSeats, ...] = (*found.seats, *found.matches)
         for one in ones:
-            count = len(_items(core, one))  # before it is asked for: the answer may come at once
+            count = len(_items(core, one))  # counted now, since the answer may come at once
             if core.parts.settlements.port(_side(one)) is None:
                 unset += count
                 continue
             try:
                 asked += count if await _ask_now(core, one) else 0
-            except (Overloaded, Crashed):  # the other partners are still asked for
+            except (Overloaded, Crashed):  # go on with the other partners
                 busy += count
         after = found.next_after
     return Asked(asked, unset, busy)

@@ -1,4 +1,4 @@
-"""Commands to the account actor that open, switch or stop an account."""
+"""Commands to the account actor: open an account, switch it on or off, stop an environment."""
 
 import msgspec
 

@@ -8,7 +8,7 @@ from pgs.domain.themes import StoredTheme
 
 
 class ChangeLicence(AccountCommand[AccountReply], frozen=True):
-    """Take a step of a game's licence, on behalf of the partner or the platform."""
+    """Change a game's licence by one step, on behalf of the partner or the platform."""
 
     by: str
     game_id: str
