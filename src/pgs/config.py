@@ -160,7 +160,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
     values = {}
     for name, text in sorted(named.items()):
         field = name.removeprefix(PREFIX).lower()
-        known = name == _variable(field)  # not for PGS_Listen, for example
+        known = name == _variable(field)  # false for PGS_Listen, for example
         _check_known(
             field if known else "", name, get_close_matches(name, map(_variable, _KINDS), n=1)
         )
@@ -176,7 +176,7 @@ def _check_file(path: Path) -> None:
         raise BadSettings(f"there is no settings file {path}") from None
     except OSError as error:
         raise BadSettings(f"the settings file {path} cannot be read: {error.strerror}") from None
-    except ValueError as error:  # of TOML or of UTF-8
+    except ValueError as error:  # bad TOML or bad UTF-8
         raise BadSettings(f"the settings file {path} is not valid TOML: {error}") from None
     table = content.pop(TABLE, None)
     if not isinstance(table, dict):
@@ -294,7 +294,7 @@ def _check_identity(config: Config) -> None:
 
 def _check_settlement(config: Config) -> None:
     url, token_file = config.settlement_url, config.settlement_token_file
-    # The longest path that is put behind it names a payout: two ids of 64 characters.
+    # The longest path that is appended to it names a payout: two ids of 64 characters.
     longest = f"{url.rstrip('/')}/payouts/{'x' * 64}:{'x' * 64}"
     if url and ("?" in url or parse_service_url(longest) is None):
         raise BadSettings(

@@ -37,8 +37,8 @@ LABELS: Final[Mapping[str, Iterable[tuple[str, ...]]]] = {
     "pgs_answers": [(name,) for name in _CLASSES],
     "pgs_chore_runs": list(product((chore.name for chore in CHORES), get_args(RunOutcome))),
 }
-"""All label values of every counter that has labels. Each of them is at zero from the start, since
-an alert on an increase does not see the first event of a series that begins with it."""
+"""All label values of every counter that has labels. Each series starts at zero. If a series began
+with its first event, an alert on an increase would not see that event."""
 
 log = structlog.get_logger("pgs.metrics")
 

@@ -1,4 +1,4 @@
-"""Who moves first in a live match. The first move is worth money, so it is shared out."""
+"""Who moves first in a live match, so that players get this advantage equally often."""
 
 import msgspec
 

@@ -103,7 +103,7 @@ class TierCatalogue(msgspec.Struct, frozen=True):
     offered_terms_version: int
 
     def find(self, environment: Environment, tier_id: str) -> Tier | None:
-        """Return a tier of the environment, or None. Tiers of the other one are not found."""
+        """Return a tier of the environment, or None if the environment has no such tier."""
         return self.tiers[environment].get(tier_id)
 
     def unknown(self, environment: Environment, tier_id: str) -> Refusal:

@@ -23,7 +23,7 @@ class TotalsKey(msgspec.Struct, frozen=True):
 
 
 class Totals(msgspec.Struct, frozen=True):
-    """Counts and amounts in US cents. Those of a change are added to those of the row."""
+    """Counts, and amounts in US cents. The figures of a change are added to those of the row."""
 
     matches: int = 0
     no_contests: int = 0

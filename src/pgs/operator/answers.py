@@ -122,7 +122,7 @@ def _decode(text: bytes | msgspec.Raw, kind: type[T]) -> T:
         return msgspec.json.decode(text, type=kind)
     except RecursionError:
         raise BadCall("the request is nested too deeply") from None
-    except ValueError as error:  # of msgspec, or about text that is not UTF-8
+    except ValueError as error:  # from msgspec, or for text that is not UTF-8
         raise _bad_value(str(error)) from None
 
 

@@ -79,8 +79,8 @@ async def page_of(core: Core, after: After, rows: int) -> Found:
 async def find_open(core: Core, item_id: str) -> Seat | MatchWithSeats | None:
     """Return the seat or match of an id if it has an open charge or payout, else None.
 
-    The id is a seat's, a match's, or a payout's. Ids are unique within a partner only: this looks
-    in each, some microseconds a partner.
+    The id is a seat's, a match's, or a payout's. Ids are unique only within a partner. So this
+    looks at each partner, for some microseconds.
     """
     partner_ids = [account.partner_id for account in core.parts.registry.accounts()]
     row_id = item_id.partition(":")[0]

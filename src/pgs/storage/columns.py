@@ -101,9 +101,9 @@ def expand(sql: str) -> str:
 
     `{columns of seat}` becomes `partner_id, environment, ...`, `{values of seat}` becomes
     `:partner_id, :environment, ...`, and `{changes of seat}` becomes `status = :status, ...`.
-    `{sums of totals}` adds an insert to the row that is there, `{summed totals}` adds up rows,
-    `{figures of totals}` lists what is added up, and `{unequal totals}` asks for a sum that is not
-    zero.
+    `{sums of totals}` adds the values of an insert to an existing row, `{summed totals}` adds up
+    rows, `{figures of totals}` lists what is added up, and `{unequal totals}` asks for a sum that
+    is not zero.
     """
     for table, columns in COLUMNS.items():
         sql = sql.replace(f"{{columns of {table}}}", ", ".join(columns))

@@ -299,7 +299,7 @@ class Writer:
 
 
 def _answer(jobs: Sequence[_Job], error: type[StoreOutage], why: str) -> None:
-    for job in jobs:  # each with an error of its own, since tracebacks are not shared
+    for job in jobs:  # not one error for all: raising it changes its traceback
         job.result = outcome.Error(error(why))
 
 

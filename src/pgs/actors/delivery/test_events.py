@@ -59,7 +59,7 @@ async def seconds_until_test(
 ) -> int:
     """Return how long to wait after a test event was refused as too soon.
 
-    In seconds, from 1 to `TEST_EVERY_S`. `now`: epoch seconds.
+    The result is in seconds, from 1 to `TEST_EVERY_S`. `now`: epoch seconds.
     """
     tested_at = await rows.newest_test_at(reader, partner_id, environment, now - TEST_EVERY_S)
     if tested_at is None:  # the test event is in flight and not logged yet
@@ -97,6 +97,6 @@ async def deliver_test_event(
     except (Overloaded, Crashed):
         envelope.fail(Crashed("the test event was sent and could not be logged"))
     finally:
-        # Only the first answer counts, so this reaches only an asker that has no answer yet.
+        # Only the first answer counts, so this changes nothing if the asker has one already.
         envelope.fail(Crashed("the test event broke"))
         parts.deliveries.discard(flight)

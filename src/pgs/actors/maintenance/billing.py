@@ -1,4 +1,4 @@
-"""Chores of billing: days are made final, and invoices of past months are assembled."""
+"""Chores of billing: they make days final and assemble the invoices of past months."""
 
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import aclosing, contextmanager
@@ -24,7 +24,7 @@ T = TypeVar("T")
 Of = tuple[str, Environment]
 OfMonth = tuple[str, Environment, int]
 
-# Where paging begins: the empty id sorts before every partner.
+# The start of paging: the empty id sorts before every partner's.
 FIRST: Of = ("", "live")
 FIRST_DRAFT: OfMonth = ("", "live", 0)
 

@@ -155,7 +155,7 @@ CHORES = (
         first_after_s=CHECK_FIRST_S,
         failed="database_unchecked",
     ),
-    # Old rows.
+    # Days that are over, checks of money and clock, and old rows.
     Chore(
         name="finalise_days",
         work=finalise_days,

@@ -1,4 +1,4 @@
-"""Chores of webhook endpoints: old tries are deleted, failing endpoints are switched off."""
+"""Chores of webhook endpoints: they delete old tries and switch failing endpoints off."""
 
 from pgs.actors.messages.courier import EndpointChanged
 from pgs.actors.partners import PartnerDirectory

@@ -53,9 +53,9 @@ class SeatedTogether(msgspec.Struct, frozen=True):
 
 
 class SeatTogether(Command[SeatedTogether | Refusal], frozen=True):
-    """Take a seat for each of two players, who play each other. For test alone.
+    """Take a seat for each of two players, who play each other. Only in test.
 
-    `sent_usd_cents`: as in `SeatRequest`; None for whatever a seat costs. `name` begins the
+    `sent_usd_cents`: as in `SeatRequest`; None accepts whatever a seat costs. `name` begins the
     idempotency keys of the seats, and must be new.
     """
 
@@ -76,7 +76,7 @@ class DecideMatch(Command[MatchWithSeats | Refusal | BadRequest], frozen=True):
 
 
 class CloseSeats(Command[Closed], frozen=True):
-    """End those of the given seats that still wait, each in a match of its own, and count them.
+    """End the given seats that still wait, each in a match of its own, and count them.
 
     A seat whose stake is pending is marked: it ends as soon as its stake is confirmed.
     """
@@ -92,7 +92,7 @@ class CancelSeat(Command[Seat | Refusal], frozen=True):
 
 
 class CloseMatches(Command[Closed], frozen=True):
-    """End those of the given matches that still run, as no contest, and count them."""
+    """End the given matches that still run, as no contest, and count them."""
 
     match_ids: tuple[str, ...]
     end_reason: EndReason

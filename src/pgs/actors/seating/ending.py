@@ -67,7 +67,7 @@ async def end_match(
 
 
 async def close_matches(seats: Seating, command: CloseMatches, _: Envelope) -> Closed:
-    """End those of the given matches that still run, as no contest, in one transaction."""
+    """End the given matches that still run, as no contest, in one transaction."""
     plan = seats.plan()
     decision = MatchDecision("no_contest", None, command.end_reason)
     closed = []
@@ -82,7 +82,7 @@ async def close_matches(seats: Seating, command: CloseMatches, _: Envelope) -> C
 
 
 async def close_seats(seats: Seating, command: CloseSeats, _: Envelope) -> Closed:
-    """Close those of the given seats that still wait, in one transaction.
+    """Close the given seats that still wait, in one transaction.
 
     Seats whose stake is pending are marked, to be closed when the stake is confirmed.
     """

@@ -91,10 +91,10 @@ class Lobby:
             self._ratings[game_id, player_id] = rating
 
     async def next_pairs(self, now: int) -> list[Pair]:
-        """Return up to `PAGE` pairs to commit: the rest of the last wave's, or a new wave's.
+        """Return up to `PAGE` pairs to commit, left from the last wave or made by a new one.
 
-        Pairs whose seats have been closed since the wave, and those of a player who has left or
-        been paired since, are left out. So a player who waits in several pools gets one match.
+        A pair is left out if one of its seats was closed after the wave, or if one of its players
+        has left or was paired after it. So a player who waits in several pools gets one match.
         """
         if not self._paired:
             for pool in tuple(self._pools):
@@ -115,7 +115,7 @@ class Lobby:
         queue[seat.seat_id] = seat
         self._joined.setdefault(seat.seat_id, self._waves[pool])
         if newest is not None and newest.seq > seat.seq:
-            # A seat with a higher sequence was confirmed first: sort the queue by sequence again.
+            # A seat with a higher sequence was confirmed before this one: sort the queue again.
             in_order = sorted(queue.values(), key=lambda other: other.seq)
             self._pools[pool] = {other.seat_id: other for other in in_order}
 

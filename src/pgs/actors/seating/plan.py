@@ -77,7 +77,7 @@ class Plan:
         return started
 
     def count_openings(self, started: MatchWithSeats) -> None:
-        """Add that one player of a match has moved first and the other one second."""
+        """Add the match to both players' counts of first moves: side 0 moves first."""
         for seat in started.seats:
             self._stmts.append(
                 count_opening(

@@ -28,8 +28,8 @@ class Ask(msgspec.Struct, frozen=True):
 class Asks:
     """The open charges and payouts of all partners, by partner and item.
 
-    An item has the name that the server knows: for a charge the id of its seat, for a payout those
-    of match and seat.
+    An item has the name that the server knows: the id of the seat for a charge, the ids of match
+    and seat for a payout.
     """
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ class CheckResult(msgspec.Struct, frozen=True):
 
 
 class DataWatch:
-    """The last findings. Each is replaced in one step, and anyone may read it."""
+    """The last findings. Each is replaced in one step, so readers never see half of one."""
 
     def __init__(self) -> None:
         self.lost: str | None = None
@@ -27,7 +27,7 @@ class DataWatch:
         return news
 
     def rewound(self, partner_id: str, environment: Environment) -> bool:
-        """Note that a reader is ahead of a feed; return whether to report it, once a feed."""
+        """Note that a reader is ahead of a feed; return True the first time, to report it."""
         news = (partner_id, environment) not in self._rewound
         self._rewound.add((partner_id, environment))
         return news

@@ -30,7 +30,7 @@ log = structlog.get_logger("pgs.key_uses")
 
 
 class KeyUses:
-    """The last use of every key: exact if it was since the start, else as the key's row says."""
+    """The last use of every key: exact if it came after the start, else as in the key's row."""
 
     def __init__(self, database: Database, clock: Clock, on_event: Callable[[str], None]) -> None:
         self._database = database

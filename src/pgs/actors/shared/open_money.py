@@ -13,7 +13,7 @@ TELL_EVERY_S: Final = 24 * 3600
 
 
 class OpenMoney:
-    """The last count. It changes in one step, and anyone may read it."""
+    """The last count. It changes in one step, so readers never see half of it."""
 
     def __init__(self) -> None:
         self.charges = OpenCount()

@@ -40,7 +40,7 @@ class Line:
 
 
 class Settlements:
-    """Who holds stakes, and how the server is doing.
+    """Who holds stakes, and whether the server answers.
 
     A new stake goes to the server if one is set, else to the embedded settlement. `on_call` is
     told of every call: its kind, its outcome, its seconds.

@@ -57,8 +57,8 @@ def authenticate(services: Services, endpoint: Endpoint, headers: Headers) -> Ve
     parts, now = services.parts, trio.current_time()
     registry = parts.registry
 
-    # 1. The header and the key's format. A text that the registry knows is a key: checking its
-    # form would cost as much as all other steps up to the rates.
+    # 1. The header and the key's format. A text that the registry knows is a key, so its form is
+    # not checked: the check would cost as much as all other steps up to the rates.
     given = [value for name, value in headers if name == b"authorization"]
     text = parse_bearer(given[0]) if len(given) == 1 else None
     known = None if text is None else registry.find_key(hash_key(text))

@@ -29,7 +29,7 @@ def names_in(version: int, versions: ServedVersions) -> Names:
 
 
 def _add(names: dict[str, str], old: str, new: str) -> None:
-    """Add a rename. A field that an earlier version has renamed is followed to its first name."""
+    """Add a rename by the field's oldest name, even if an earlier version has renamed the field."""
     first = next((name for name, now in names.items() if now == old), old)
     names[first] = new
 
@@ -56,9 +56,10 @@ def _renamed(value: object, names: Names) -> object:
 def from_version(
     body: dict[str, object], kind: type, version: int, versions: ServedVersions
 ) -> BadRequest | None:
-    """Rename the fields of a body, as a version has them, to those of the oldest one.
+    """Change the field names of a body from those of a version to those of the oldest version.
 
-    A name that the version no longer has is not known any more. Return a refusal if both are given.
+    A name that the version has replaced is removed, with its value. Return a refusal if a body has
+    both the old and the new name.
     """
     names = names_in(version, versions).get(kind, {}) if versions.renames else {}
     for old, new in names.items():

@@ -164,7 +164,7 @@ class EmbedApp:
     async def _document(
         self, partner_id: str, environment: Environment, *, portal: bool
     ) -> Bare | Page:
-        """Return the frame. `portal`: for the portal's pages alone, whatever is registered."""
+        """Return the frame. With `portal`, only the portal may show it, not the origins."""
         account = self._admit(partner_id, environment)
         if isinstance(account, Bare):
             return account

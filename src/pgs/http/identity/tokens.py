@@ -182,7 +182,7 @@ def check_claims(token: ParsedToken, expected: Expected, now: int) -> Identity |
 def sign_in_of(token: ParsedToken) -> str:
     """Return the name of the sign-in from which a token comes.
 
-    All tokens of one sign-in have the same one where the issuer tells sign-ins apart: by `sid`,
+    All tokens of one sign-in have the same name if the issuer tells sign-ins apart, by `sid` or
     else by `auth_time`. Otherwise each token is a sign-in of its own: by `jti`, else by its text.
     """
     for name in ("sid", "auth_time", "jti"):

@@ -142,7 +142,7 @@ async def _start(call: Call) -> int | Refusal | BadRequest:
 
 
 async def _tell_of_rewound(call: Call, position: int, head: int) -> Refusal:
-    """Refuse a cursor that is ahead of the feed: an old copy of the data was put back.
+    """Refuse a cursor that is ahead of the feed, which happens after an old copy was restored.
 
     This is reported once for each feed, in the log, the metrics and the account's event log.
     """

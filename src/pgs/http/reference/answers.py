@@ -102,7 +102,7 @@ def _declined() -> dict[str, object]:
 
 
 def error_example(reason: str, base_url: str) -> dict[str, object]:
-    """Return the body of a refusal as it may look."""
+    """Return an example of the body of a refusal."""
     kind = ERRORS[reason]
     samples = _declined() if reason == "stake_declined" else SAMPLES
     extras = {name: samples[name] for name in kind.extras if name in samples}

@@ -108,7 +108,7 @@ class GuardedTasks(TaskGroup):
         finally:
             inbox.close()
             self._inputs.discard(events)
-            with trio.CancelScope(shield=True):  # Bounded, since every write is.
+            with trio.CancelScope(shield=True):  # This takes bounded time, since every write does.
                 await send(None)
 
     def spawn(self, func: Callable[..., Awaitable[Any]], *args: Any) -> None:

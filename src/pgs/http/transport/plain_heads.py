@@ -55,7 +55,7 @@ _names: dict[bytes, bytes] = {}
 
 
 class PlainHead(HidesSecrets, msgspec.Struct, frozen=True):
-    """A plain head. `length` is that of the body, 0 without one."""
+    """A plain head. `length`: the bytes of the body, 0 if there is none."""
 
     SECRETS = frozenset({"headers"})
 

@@ -151,7 +151,7 @@ async def _find(core: Core, invoice_id: str) -> Invoice | Refusal:
     partner_ids = [account.partner_id for account in core.parts.registry.accounts()]
 
     async def find(reader: Reader) -> Invoice | None:
-        # Ids are unique only within a partner, so look in each: some microseconds a partner.
+        # Ids are unique only within a partner, so look at each partner, for some microseconds.
         for partner_id in partner_ids:
             invoice = await find_invoice(reader, partner_id, invoice_id)
             if invoice is not None:

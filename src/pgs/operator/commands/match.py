@@ -22,7 +22,8 @@ async def void_match(core: Core, args: MatchId) -> MatchVoided | Refusal | BadRe
     partner_ids = [account.partner_id for account in core.parts.registry.accounts()]
 
     async def find(reader: Reader) -> Match | None:
-        # Match ids are unique only within a partner, so look in each: some microseconds a partner.
+        # Match ids are unique only within a partner, so look at each partner, for some
+        # microseconds.
         for partner_id in partner_ids:
             match = await find_match(reader, partner_id, args.match_id)
             if match is not None:
