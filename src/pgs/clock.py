@@ -123,7 +123,7 @@ class SystemRng:
 class RandomBlock:
     """A random source that draws a block at once, because each draw calls the system.
 
-    It is for ids only: what it will return next lies in memory.
+    It is only for ids, because the bytes that it will return next are already in memory.
     """
 
     def __init__(self, rng: Rng) -> None:

@@ -198,7 +198,7 @@ class MatchVoided(Record, frozen=True):
 
 
 class LedgerChecked(Record, frozen=True):
-    """What the ledgers of each environment come to, and everything that is wrong with them."""
+    """The sums of the ledgers of each environment, and everything that is wrong with them."""
 
     sound: bool
     totals: list[LedgerTotals]

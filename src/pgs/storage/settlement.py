@@ -48,7 +48,7 @@ async def count_open(reader: Reader, overdue_since: int) -> tuple[OpenCount, Ope
     """Return the counts of the open charges and of the open payouts.
 
     Those open since `overdue_since` or earlier count as open for too long. It reads every seat that
-    waits and every match that nobody has joined: use a thread.
+    waits and every match that nobody has joined, so call it on a thread.
     """
     since: Params = {"overdue_since": overdue_since}
     charges, payouts = await reader.together(

@@ -1,4 +1,4 @@
-"""Reads what support needs to tell a match's life."""
+"""Reads what support needs to explain a match from its start to its end."""
 
 import msgspec
 

@@ -215,7 +215,7 @@ class CourierActor(DispatchingActor):
         self._stop_if_failing()
 
     def _stop_if_failing(self) -> None:
-        """After too many failures in a row, stop sending and have the account actor disable it."""
+        """After too many failures in a row, stop sending and have the endpoint switched off."""
         endpoint = self._endpoint
         if endpoint is None or not endpoint.has_failed_too_often:
             return

@@ -27,7 +27,7 @@ class KnownEndpoint(HidesSecrets, msgspec.Struct, frozen=True):
 
     @property
     def has_failed_too_often(self) -> bool:
-        """Whether its row is still enabled after a run of failures that disables it."""
+        """Whether its run of failures must disable it, although its row is still enabled."""
         return self.row.enabled and disables_endpoint(self.row.consecutive_failures)
 
     @property

@@ -46,5 +46,5 @@ class RestartCounter:
         return True
 
     def degraded(self, now: float) -> bool:
-        """Return whether the rest is not over yet."""
+        """Return whether a rest is under way."""
         return now < self._rests_until

@@ -14,7 +14,7 @@ class Assembled(msgspec.Struct, frozen=True):
 
 
 class AssembleInvoice(Command[Assembled], frozen=True):
-    """Put a month's invoice together.
+    """Assemble a month's invoice.
 
     It stays a draft until the month's last day is final. Then it gets its lines and its number, and
     is open. An invoice that is open, paid or void stays as it is.

@@ -89,7 +89,7 @@ class Participants:
                 self.join(side, socket, now_ms)
 
     def seat_guests(self, *, waiting_only: bool) -> None:
-        """Count the players as present whose open sockets `greet` will send the snapshot.
+        """Count as present each player whose open socket will get the snapshot from `greet`.
 
         `waiting_only`: leave out the sockets that were not told to wait for a match.
         """

@@ -75,7 +75,7 @@ class SettlementActor(DispatchingActor):
             return
         for payout in message.payouts:
             item_id = payout_id(message.match_id, payout.seat_id)
-            # What was declined waits for an operator.
+            # A declined payout waits for an operator.
             if self._asks.find(self._partner_id, item_id).said not in (
                 "confirmed",
                 "declined",

@@ -16,7 +16,7 @@ import trio
 from pgs.domain.environments import Environment
 
 SUBSCRIBERS_LIMIT = 16
-"""Streams of one partner that are open at once: some people with some tabs each."""
+"""Streams of one partner that are open at once: a few people with a few tabs each."""
 
 BACKLOG_LIMIT = 256
 """Events that wait for one subscriber: a few seconds of a busy account. Beyond that the oldest are

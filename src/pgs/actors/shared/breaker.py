@@ -1,4 +1,4 @@
-"""The breaker: it stops the calls to a server that answers none of them, and tries it again."""
+"""The breaker: it stops the calls to a server that does not answer, and later tries one call."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""`GET /partner/usage` and `GET /partner/admin/usage/{env}`: what each day's matches came to.
+"""`GET /partner/usage` and `GET /partner/admin/usage/{env}`: the figures of each day's matches.
 
 A match counts on the day on which it was decided.
 """

@@ -1,6 +1,6 @@
 """Renders the guide's Markdown as pages for browsers, and its index for the search.
 
-markdown-it-py does the Markdown (CommonMark with tables); raw HTML in it is shown as text.
+markdown-it-py renders the Markdown (CommonMark with tables); raw HTML in it is shown as text.
 """
 
 import re

@@ -133,10 +133,11 @@ def _import(kty: str, jwk: Json) -> Key | None:
 class KeyCache:
     """The issuer's keys as last fetched. `load` fetches them in bounded time; it raises NotFetched.
 
-    Callers who need the keys at the same time share one fetch. It goes on even if the caller who
-    began it is cancelled. While the issuer cannot be reached, or publishes no usable key, the last
-    good keys stay in use, however old. Counts `identity_keys_fetched` and `identity_keys_failed`.
-    `fault` says why the latest fetch failed; it is None after one that succeeded.
+    Callers who need the keys at the same time share one fetch. The fetch goes on even if the caller
+    who began it is cancelled. While the issuer cannot be reached, or publishes no usable key, the
+    last good keys stay in use, however old. Counts `identity_keys_fetched` and
+    `identity_keys_failed`. `fault` says why the latest fetch failed; it is None after one that
+    succeeded.
     """
 
     def __init__(

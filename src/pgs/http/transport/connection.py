@@ -221,7 +221,7 @@ class GuardedServer(TCPServer):
         """End the connection for a stop.
 
         An idle connection ends at once. One that is receiving a head ends after `linger_s`. A write
-        ends with the grace period.
+        may last until the grace period ends.
         """
         self._writing.deadline = min(self._writing.deadline, self._guarded.grace_ends)
         if self._lane is not None:

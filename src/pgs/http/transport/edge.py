@@ -117,8 +117,8 @@ class Edge:
         """Return status, headers and body for a request that the server's parser refused.
 
         `status` is the parser's. The answer has 431 for a head that is too large, and 400 for
-        everything else. For an unknown transfer coding the parser's is 501, but the client is at
-        fault.
+        everything else. For an unknown transfer coding the parser's status is 501, but the client
+        is at fault.
         """
         request_id = self.new_request_id()
         fault = UNREAD.get(status, NOT_HTTP)

@@ -49,7 +49,7 @@ class VerifyTotp(HidesSecrets, AccountCommand[SteppedUp | Refusal | BadRequest],
 class ResetFactor(AccountCommand[Member | Refusal | BadRequest], frozen=True):
     """Delete the authenticator of a member who has lost it; the reply is the member.
 
-    The platform may do this, and every other admin.
+    The platform and every other admin may do this.
     """
 
     by: str
