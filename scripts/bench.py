@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the service beside what users would run instead. Rewrites parts of docs/benchmarks.md.
+"""Compares the service with what users would run instead. Rewrites parts of docs/benchmarks.md.
 
     scripts/bench.py                 every case: about ten minutes on a free machine
     scripts/bench.py launch          one case: launch, feed or waits

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Puts a load on the partners' actors in this process, without HTTP, and checks what comes of it.
+"""Puts a load on the partners' actors in this process, without HTTP, and checks the results.
 
     scripts/load_actors.py --rate 500 --seconds 20
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Puts a load on the service over HTTP, as partners' backends do, and checks what comes of it.
+"""Puts a load on the service over HTTP, as partners' backends do, and checks the results.
 
     scripts/load_http.py --rate 100 --seconds 30
     scripts/load_http.py --url https://games.example --keys partners.json --rate 50

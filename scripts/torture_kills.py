@@ -6,7 +6,7 @@
 
 Eight workers take seats, take some back, decide matches, mint sessions and read the feed. After a
 random number of answers the process gets SIGKILL; the workers' calls stay unanswered. At the end
-every call is asked again with its idempotency key. The exit code is 1 if anything that was
+every call is repeated with its idempotency key. The exit code is 1 if anything that was
 acknowledged is missing or different. The table on standard output is in Markdown.
 """
 

@@ -1,4 +1,4 @@
-"""The floor: trio alone, answering every request with the same bytes.
+"""The least that a server can cost: trio alone, answering each request with the same bytes.
 
     bare_trio.py PORT
 

@@ -74,8 +74,8 @@ def _measured(server: Server, requests: Iterator[bytes], setting: Setting) -> tu
 def measure(setting: Setting, progress: Progress) -> tuple[dict[str, Costs], str | None]:
     """Return each server's costs, and why Colyseus is missing among them, or None.
 
-    The servers run one after the other within a round, in an order that turns by one each round.
-    All keep running, so that a round meets a database with all earlier rounds in it. Raises
+    The servers run one after the other within a round, and each round begins with the next one of
+    them. All keep running, so that a round meets a database with all earlier rounds in it. Raises
     `Failed`, `NoAnswers` and `NotStarted`.
     """
     servers.install_peer()

@@ -65,7 +65,7 @@ class Scene:
         self.key, self.tier = keys["testKey"], keys["tierId"]
 
     def run_script(self, name: str, *words: object) -> subprocess.CompletedProcess[str]:
-        """Run a script of the checkout in the scene's place."""
+        """Run a script of the checkout in the scene's folder."""
         return self._run(sys.executable, SCRIPTS / name, *words)
 
     def pgs(self, *words: object) -> subprocess.CompletedProcess[str]:
@@ -89,7 +89,7 @@ class Scene:
         os.close(file)
 
     def start(self) -> str | None:
-        """Start the service; return None once it is ready, or its last words if it ends."""
+        """Start the service; return None once it is ready, or its last lines if it ends."""
         environ = {name: value for name, value in os.environ.items() if name[:4] != "PGS_"}
         environ |= {"PGS_LISTEN": "127.0.0.1:0", "PGS_INTERNAL_LISTEN": "127.0.0.1:0"}
         if self._library is not None:
@@ -117,7 +117,7 @@ class Scene:
             raise Wrong(f"the start was refused: {refusal}")
 
     def must_refuse(self, *said: str) -> str:
-        """Start the service; return why it refused. Raises `Wrong` if it starts or says less."""
+        """Start the service; return why it refused. Raises `Wrong` if it starts or lacks `said`."""
         refusal = self.start()
         if refusal is None:
             self.kill()

@@ -63,7 +63,7 @@ class Driver(Protocol):
 
 @dataclass(frozen=True)
 class Mix:
-    """How much of what: launches a second and for how long, and what follows them.
+    """How large a load is: launches a second, for how long, and what follows each launch.
 
     `poll_every_s`: seconds between two reads of a partner's feed. `decided`: the share of matches
     that are decided; the others run on. `seed`: draws endings, replays and undecided matches.

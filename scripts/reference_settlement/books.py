@@ -113,7 +113,7 @@ class Books:
     def report(self) -> dict[str, Any]:
         """Return the totals and everything that is wrong. `sound`: nothing is.
 
-        `player` is what players have received less what they have paid, as in `pgs ledger check`.
+        `player` is what players have received minus what they have paid, as in `pgs ledger check`.
         """
         totals = [
             {

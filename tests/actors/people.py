@@ -46,13 +46,13 @@ class App:
         return TOTP(self.secret).generate_otp(self._s.parts.clock.now() // STEP_S + steps)
 
     def wrong(self) -> str:
-        """Return six digits that are wrong now, a step before and a step after."""
+        """Return six digits that are the code neither now nor one step earlier or later."""
         right = {self.code(steps) for steps in (-1, 0, 1)}
         return next(code for number in range(4) if (code := f"{number:06}") not in right)
 
 
 async def enrol(s: ReadyCore, uid: str) -> App:
-    """Enrol an authenticator for a member, and leave its first code open."""
+    """Enrol an authenticator for a member, without giving its first code."""
     made = await ask(s, EnrollTotp(uid))
     assert isinstance(made, Enrolment), made
     return App(s, made.secret)

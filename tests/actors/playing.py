@@ -152,7 +152,7 @@ def with_side_clocks(
 
 
 def ends_are(handler: Handler) -> AbstractContextManager[object]:
-    """Let another handler of the seats actor take the ends that tables report."""
+    """Replace the handler with which the seats actor takes the ends that tables report."""
     handlers: dict[type[Message], Handler] = {**SeatsActor.HANDLERS, EndPlay: handler}
     return mock.patch.object(SeatsActor, "HANDLERS", handlers)
 

@@ -227,7 +227,7 @@ _EVERY_SECOND = (
 
 
 def tend_every(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the chores of every second at this interval: a long virtual time has fewer wake-ups."""
+    """Run the chores of every second less often, so that a long virtual time has fewer wake-ups."""
     chores = [
         msgspec.structs.replace(chore, every_s=seconds, first_after_s=seconds)
         if chore.name in _EVERY_SECOND

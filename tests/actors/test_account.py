@@ -1,4 +1,4 @@
-"""Accounts: opened, switched off and on, given a rate; and commands that fail or come at once."""
+"""Accounts are opened, switched off and on, and given a rate; commands fail or come at once."""
 
 from pathlib import Path
 from typing import Any

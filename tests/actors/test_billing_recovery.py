@@ -1,4 +1,4 @@
-"""An assembly that is cut short at any write is completed by the next one, with nothing twice."""
+"""An assembly that is cut short at any write is completed by the next; nothing is billed twice."""
 
 from pathlib import Path
 

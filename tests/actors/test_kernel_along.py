@@ -15,7 +15,7 @@ def is_add(message: Message) -> bool:
 
 
 def taking(counter: CounterCell, taken: list[Envelope]) -> Callable[[], Awaitable[None]]:
-    """Return a call that takes all asks of type `Add` along that stand next in the queue."""
+    """Return a call that takes along the asks of type `Add` that stand next in the queue."""
 
     async def take() -> None:
         while (envelope := counter.cell.take_along(is_add)) is not None:
@@ -81,7 +81,7 @@ async def test_asks_that_are_put_back_come_first_and_in_their_order(
         results += [counter.later(Add(amount)) for amount in (1, 2, 3)]
         release.set()
         await wait_all_tasks_blocked()
-        # A thousand belongs to the call that took them along.
+        # The thousand that `Do` adds while its call runs is in no other answer.
         assert [each.result for each in results] == ["at once", 2, 5, 105]
         assert counter.cell.idle_since is not None
 

@@ -1,4 +1,4 @@
-"""Live pairing leaves out players who have left or play, and shares out the first move."""
+"""Live pairing leaves out players who have left or are playing, and shares out the first move."""
 
 import json
 from collections import Counter

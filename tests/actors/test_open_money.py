@@ -1,4 +1,4 @@
-"""What stays open for over a day is counted, logged once a day, and told by readiness."""
+"""What stays open for over a day is counted, logged once a day, and shown by readiness."""
 
 from pathlib import Path
 

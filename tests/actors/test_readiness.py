@@ -29,7 +29,7 @@ revisions = st.lists(st.tuples(cents, st.integers(0, 6)), min_size=1, max_size=3
 
 @st.composite
 def tiers(draw: st.DrawFn) -> dict[str, Tier]:
-    """Draw up to three tiers, some locked, some paying in."""
+    """Draw up to three tiers. Some are locked, and some pay more than two floors."""
     found = {}
     for tier_id in draw(st.sets(st.sampled_from(IDS))):
         rows = tuple(

@@ -1,4 +1,4 @@
-"""Live pairing whatever fails: restarts, broken waves, rows that cannot be read, large waves."""
+"""Live pairing goes on after restarts, broken waves and failed reads, and with large waves."""
 
 from pathlib import Path
 from typing import Any

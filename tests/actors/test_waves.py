@@ -53,7 +53,7 @@ async def test_players_far_apart_meet_once_both_have_waited_long_enough(
 ) -> None:
     async with ready_core(tmp_path) as s:
         await rate(s, alice=20, bob=30)
-        # They are ten points apart, nine of them for certain. After 29 s that is accepted.
+        # They are ten points apart, of which nine are certain. After 29 s that is accepted.
         _, bob = await sit(s, "alice", "bob")
         await until(28)
         assert (await s.row(bob)).status == "waiting"

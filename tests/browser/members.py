@@ -1,4 +1,4 @@
-"""Calls that the tests of the portal make beside the browser: by the demo's admin and its key."""
+"""Calls that the portal's tests make without the browser, as the demo's admin or by its key."""
 
 import json
 import time
@@ -36,7 +36,7 @@ def by_key(demo: dict[str, str], method: str, path: str, body: object = None) ->
 
 
 def open_window(demo: dict[str, str]) -> None:
-    """Give a code for the admin's calls. Once in a module: each code works once."""
+    """Give a code for the admin's calls. Call it once in a module, because each code works once."""
     code = code_at(demo["totpSecret"], int(time.time()))
     assert by_admin(demo, "POST", "totp/verify", {"code": code})["_status"] == 200
 

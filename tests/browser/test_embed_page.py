@@ -61,7 +61,7 @@ class Host:
         self.page.evaluate(_MOUNT, [self.service, options, session])
 
     def stop_the_clock(self) -> None:
-        """Let the page's time pass only where the test says so."""
+        """Let the page's time pass only when the test says so."""
         self.page.clock.install(time=0)
         self.page.clock.pause_at(1000)
 

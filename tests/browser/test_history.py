@@ -1,4 +1,4 @@
-"""Every game in the frame: its list of moves, the way back through them, and dragged pieces."""
+"""Every game in the frame: its list of moves, steps back through them, and dragged pieces."""
 
 import random
 from typing import Any, Final

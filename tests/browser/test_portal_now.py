@@ -1,4 +1,4 @@
-"""The portal's page of the calls that are just made, in a real browser."""
+"""The portal's page of calls as they are made, in a real browser."""
 
 from collections.abc import Iterator
 
@@ -51,7 +51,7 @@ def test_a_call_is_seen_as_it_is_made_and_a_refused_one_says_why_and_what_to_do(
     page.get_by_role("heading", name="Refused: stake below floor").wait_for()
     page.get_by_text("The stake is below this tier's floor of 100 cents.").wait_for()
     page.get_by_text("Send at least floorUsdCents.").wait_for()
-    assert _rows(viewer, "stake_below_floor").count() == 1  # the call, and not the refusal too
+    assert _rows(viewer, "stake_below_floor").count() == 1  # not the refusal as well
     assert page.get_by_role("link", name="See the prices").get_attribute("href") == (
         "/portal/test/prices"
     )

@@ -100,7 +100,7 @@ def test_a_refusal_says_what_helps_as_a_server_would_be_told(admin: Visitor) -> 
     assert by_admin(admin.demo, "DELETE", "games/reversi/test")["_status"] == 200
     try:
         admin.press("Seat two test players")
-        # The game was turned off since the page was read: the account is another one now.
+        # Turning the game off has raised the account's revision since the page was read.
         admin.press("Go on all the same")
         admin.page.get_by_text("game_not_licensed").wait_for()
         admin.page.get_by_text("Your server would get the same answer.").wait_for()

@@ -1,4 +1,4 @@
-"""What an operator mistypes is refused or corrected; what ends play asks for confirmation."""
+"""A mistyped value is refused or can be corrected; a command that ends play asks first."""
 
 from pathlib import Path
 

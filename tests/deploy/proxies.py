@@ -145,7 +145,7 @@ class Prepared(msgspec.Struct, frozen=True):
     output: Path
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Start the proxy; its own words go to `output`."""
+        """Start the proxy; what it prints goes to `output`."""
         with self.output.open("wb") as output:
             return subprocess.Popen(self.command, stdout=output, stderr=output)
 

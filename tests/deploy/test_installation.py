@@ -2,8 +2,9 @@
 
 They run as root in namespaces of their own, over copies of /etc, /opt, /run and /var that vanish
 with them, and without any network but their own. Only `systemctl` is a stand-in
-(tests/deploy/systemctl), because systemd cannot be started there. Not run are the page's Prometheus
-and Grafana steps, which are no commands; tests/deploy/test_monitoring.py covers their files.
+(tests/deploy/systemctl), because systemd cannot be started there. The page's steps for Prometheus
+and Grafana are not run, because they are no commands; tests/deploy/test_monitoring.py covers their
+files.
 """
 
 import os

@@ -157,7 +157,7 @@ async def _watch(admin: AdminClient, call: Calls) -> Example:
 
 
 async def _manage(admin: AdminClient, call: Calls) -> None:
-    """Make every other call of the admin API, those that end something last."""
+    """Make every other call of the admin API. The calls that end something come last."""
     root = "/partner/admin"
     await call("POST", f"{root}/webhooks/{{env}}/test", env="test")
     attempts = await call("GET", f"{root}/webhooks/{{env}}/attempts", env="test")

@@ -1,4 +1,4 @@
-"""A clock that was put back dates nothing of a match before its seats' stakes are booked."""
+"""With a clock that was put back, no time of a match is before the stakes of its seats."""
 
 import pytest
 from hypothesis import given
@@ -35,7 +35,7 @@ def test_start_end_and_payment_of_a_match_are_no_earlier_than_its_seats(now: int
     assert (started.match.started_at, ended.match.ended_at) == (at, at)
     for record in (started, ended, paid):
         assert {seat.updated_at for seat in record.seats} == {at}
-    # What the service does next follows the clock as it is.
+    # The time of the next try comes from the clock as it is now.
     assert ended.match.due_at == retry_at(now, now)
 
 

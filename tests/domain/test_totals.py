@@ -26,7 +26,7 @@ NO_CONTEST = MatchDecision("no_contest", None, "both_absent")
 
 
 def _totals(changes: Iterable[Change]) -> dict[TotalsKey, Totals]:
-    """Return the rows that changes come to."""
+    """Return the rows that the changes add up to."""
     rows: dict[TotalsKey, Totals] = defaultdict(Totals)
     for key, change in changes:
         rows[key] = rows[key] + change
@@ -231,7 +231,7 @@ def _is_of(key: TotalsKey, seat: Seat, at: int | None) -> bool:
 
 
 def _check_both_views(rows: dict[TotalsKey, Totals], records: list[MatchWithSeats]) -> None:
-    """Check that over all days, both views come to the same money."""
+    """Check that over all days, both views add up to the same money."""
     total = Totals()
     for row in rows.values():
         total = total + row

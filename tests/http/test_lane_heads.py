@@ -17,7 +17,7 @@ from tests.http.raw import QUICK, Server, serving
 
 LIMITS = msgspec.structs.replace(QUICK, linger_s=0.05)
 AT_ONCE = 32
-TRIES_S = (0.1, 1.0, 3.0)  # what has not been answered by then waits for more bytes
+TRIES_S = (0.1, 1.0, 3.0)  # if no answer has come by then, the server waits for more bytes
 
 CONTINUE = b"HTTP/1.1 100"
 
@@ -92,7 +92,7 @@ async def check(raw: bytes, hypercorn: Server, lane: Server) -> None:
 async def compare(number: int, seed: int, others: int = 1) -> int:
     """Check that requests get the same answers both ways; return how many heads were plain.
 
-    Of those that are not plain, and so are hypercorn's both ways, one in `others` is sent.
+    The others go to hypercorn both ways, so only one in `others` of them is sent.
     """
     plain = 0
 

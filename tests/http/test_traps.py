@@ -246,7 +246,7 @@ async def test_a_requested_seat_is_taken_even_if_the_client_leaves(
                 await trio.aclose_forcefully(client.stream)
             await trio.sleep(
                 0.05
-            )  # By now the server knows that the client has left, if it ever learns it.
+            )  # By now the server knows that the client has left, if it ever notices.
             held.released.set()
             if how == "half-close":
                 assert (await client.answer()).status == 200

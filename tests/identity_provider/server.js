@@ -1,9 +1,9 @@
-// A certified OpenID Connect provider on a free port of this machine, for the tests. Whoever comes
-// is signed in at once as `fay`. Its first line of output is its issuer.
+// A certified OpenID Connect provider on a free port of this machine, for the tests. Everybody is
+// signed in at once as `fay`. Its first line of output is its issuer.
 //
 //   node server.js [--email-in-tokens]   ID tokens have `email` and `email_verified`
 //
-// Without the option it is as its defaults make it: these claims are left to its userinfo endpoint.
+// Without the option it has its defaults: only its userinfo endpoint gives these claims.
 
 import { createServer } from "node:http";
 import { Provider } from "oidc-provider";

@@ -34,7 +34,7 @@ STANDINGS: Final[tuple[Standing, ...]] = ("none", "closed", "stale", "fresh")
 BOSS: Final = "boss"
 """The uid of the account's first admin, who has a fresh window until a test changes it."""
 
-SETTLED_S: Final = 60  # seconds since a closed window, or the fresh part of a stale one, ended
+SETTLED_S: Final = 60  # seconds since the end of a closed window, or of a stale one's fresh part
 
 
 def person(uid: str) -> Person:

@@ -64,7 +64,7 @@ class Billed:
         return await self.write("/partner/matches", body)
 
     async def match(self, outcome: str = "won", **seat: Any) -> str:
-        """Play a match until its money is recorded; return its id. No second player ever wins."""
+        """Play a match until its money is recorded; return its id. The second player never wins."""
         first = await self.seat(**seat)
         match_id: str = (await self.seat(**seat))["matchId"]
         assert match_id is not None

@@ -1,4 +1,4 @@
-"""Provokes every refusal of the admin API that is no refusal of a call with a key."""
+"""Provokes every refusal of the admin API that no call with a key can get."""
 
 from pgs.actors.messages.account.lifecycle import CreatePartner
 from pgs.actors.messages.account.settings import AddOrigin, ChangeLicence

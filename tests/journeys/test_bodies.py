@@ -34,7 +34,7 @@ def type_of(endpoint: Endpoint, field: str) -> msgspec.inspect.Type:
     shape = msgspec.inspect.type_info(endpoint.request)
     assert isinstance(shape, msgspec.inspect.StructType)
     found = next(known.type for known in shape.fields if known.encode_name == field)
-    # A type can have a schema of its own around it, which changes nothing that is read.
+    # msgspec wraps a type that has limits or a description; the type inside is what is read.
     return found.type if isinstance(found, msgspec.inspect.Metadata) else found
 
 

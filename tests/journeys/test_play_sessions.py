@@ -123,7 +123,7 @@ async def test_the_process_bucket_bounds_players_too(tmp_path: Path) -> None:
 
 
 class ClockPutRight:
-    """A process's time that stands two days ahead, on a machine whose clock was put right."""
+    """The time of a process: still two days ahead after the machine's clock was put right."""
 
     def real_ms(self) -> int:
         return time.time_ns() // 1_000_000

@@ -107,7 +107,7 @@ async def test_a_command_waits_for_a_folder_that_another_process_has_locked(
 ) -> None:
     # In line, because virtual time does not wait for a thread.
     monkeypatch.setattr("pgs.app.open_core", partial(open_core, inline=True))
-    # Looking for files takes a thread, during which virtual time runs on.
+    # Looking for files runs in a thread, and virtual time runs on meanwhile.
     monkeypatch.setattr("pgs.cli.call.WAIT_S", LONG_S)
     # A starting service: it has the lock first, and its socket a second later.
     async with open_core(Config(data_dir=tmp_path), inline=True):

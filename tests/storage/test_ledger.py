@@ -1,4 +1,4 @@
-"""The report on the ledgers is sound at every step of play, and says what they come to.
+"""The report on the ledgers is sound at every step of play, and gives their totals.
 
 `test_ledger_chain.py` and `test_ledger_tampering.py` test that it finds what was changed.
 """

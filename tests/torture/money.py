@@ -83,7 +83,7 @@ class Play:
         return True
 
     async def decide(self, connection: Connection, rng: random.Random) -> None:
-        """Decide a match, or put it back if that was not answered."""
+        """Decide a match. If no answer comes, put it back, to be decided again."""
         partner, match_id, player = self.matches.pop(rng.randrange(len(self.matches)))
         winner = rng.choice((player, None))
         body = {"outcome": "ended", "winnerPlayerId": winner}
@@ -97,7 +97,7 @@ class Play:
         except Gone:
             self.matches.append((partner, match_id, player))
             raise
-        # One whose answer was lost may be decided otherwise by now.
+        # A match whose answer was lost may already have another result.
         assert status in (200, 409, 429, 500), answer
         if status in (200, 409):
             self.decided += 1

@@ -89,7 +89,7 @@ async def noise(server: Server, token: str) -> AsyncIterator[list[int]]:
 
 
 async def ratio(server: Server, buyer: Buyer, token: str) -> float:
-    """Return the median of the noisy rounds' p99, in terms of that of the quiet rounds."""
+    """Return the median p99 of the noisy rounds, divided by that of the quiet rounds."""
     quiet, noisy = [], []
     for _ in range(PAIRS):
         quiet.append(await buyer.p99_of_a_round())

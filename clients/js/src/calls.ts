@@ -50,7 +50,7 @@ export interface SeatOptions {
   partnerRef?: string;
 }
 
-/** `since`, epoch seconds, stands in the place of a cursor. `waitSeconds`: 0 to 25. */
+/** `since`, in epoch seconds, is sent instead of a cursor. `waitSeconds`: 0 to 25. */
 export interface ResultsOptions {
   since?: number;
   waitSeconds?: number;

@@ -81,7 +81,7 @@ export class Client {
     return this.send(calls.match(matchId));
   }
 
-  /** Ends a test match with a winner, or drawn for null. Needs a test key. */
+  /** Ends a test match with a winner, or as a draw for null. Needs a test key. */
   decide(matchId: string, winnerPlayerId: string | null): Promise<Match> {
     return this.send(calls.decision(matchId, { outcome: 'ended', winnerPlayerId }));
   }
@@ -153,7 +153,7 @@ export class Client {
     return this.#entries((cursor) => calls.lineMatches(invoiceId, lineId, cursor));
   }
 
-  /** Reads what each final day's matches came to; the JSON is returned unchanged. */
+  /** Reads number and money of each final day's matches; the JSON is returned unchanged. */
   usage(fromDay: string, toDay: string): Promise<Json> {
     return this.send(calls.overDays(['usage'], fromDay, toDay));
   }

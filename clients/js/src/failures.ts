@@ -95,7 +95,7 @@ export class Conflict extends ServiceError {
   override name = 'Conflict';
 }
 
-/** 422: a value was understood and cannot be taken. */
+/** 422: a value was understood but is not allowed. */
 export class Unprocessable extends ServiceError {
   override name = 'Unprocessable';
 }

@@ -65,7 +65,7 @@ export function pauseMs(
   return Math.max(jittered, retryAfterMs + retries.firstPauseMs * chance);
 }
 
-/** Makes calls with one key, each as often as it takes. */
+/** Makes calls with one key, and repeats each as long as that may help. */
 export class Sender {
   readonly baseUrl: string;
   readonly environment: 'test' | 'live';

@@ -8,7 +8,7 @@ export const SIGNATURE_HEADER = 'X-Service-Signature';
  */
 export const TOLERANCE_SECONDS = 300;
 
-/** The body was not signed with the secret, or not lately. Answer 400 and do nothing else. */
+/** The body was not signed with the secret, or too long ago. Answer 400 and do nothing else. */
 export class InvalidSignature extends Error {
   override name = 'InvalidSignature';
 }

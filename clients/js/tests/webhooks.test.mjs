@@ -1,4 +1,4 @@
-/** Webhooks: only a body that was signed with the secret, and lately, is taken. */
+/** Webhooks: a body is accepted only if it was signed with the secret, and not long ago. */
 
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';

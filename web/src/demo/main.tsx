@@ -41,7 +41,7 @@ function useTable(first: Table) {
   const [busy, setBusy] = useState(false);
   /** The game of the match that may begin if the running one is ended. */
   const [asking, ask] = useState<string | null>(null);
-  /** Rises with each match whose frames are new ones. */
+  /** Rises by one with each match that gets new frames. */
   const [round, setRound] = useState(0);
   const start = async (gameId: string, remount: boolean, voids?: string) => {
     setBusy(true);

@@ -150,7 +150,7 @@ export class Controller {
     this.#publish({ past: at === match.ply ? null : at, announced });
   }
 
-  /** Moves the position on the screen on by some moves, or back. */
+  /** Moves the position on the screen forward or back by some moves. */
   step(moves: number): void {
     const { play, past } = this.published;
     this.look((past ?? play.match?.ply ?? 0) + moves);

@@ -28,7 +28,7 @@ export function statesOf(match: Match): readonly unknown[] | null {
   return [...known.states.slice(0, -1), match.state];
 }
 
-/** Returns a match as it stood after some of its moves. Nothing can be played there. */
+/** Returns a match as it stood after some of its moves. No move can be made in it. */
 export function matchAt(match: Match, ply: number): Match {
   const move = match.moves[ply - 1];
   const lastMove = move === undefined ? null : { by: sideAt(ply - 1), move };

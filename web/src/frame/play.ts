@@ -102,7 +102,7 @@ export function switchTo(play: Play, matchId: string): Play {
   return { ...play, match: next, ending: null, others: [...rest, ...left] };
 }
 
-/** Returns the play after a message about one match, on the screen or behind it, if it is news. */
+/** Returns the play after a message about one match. An older message leaves the match as it is. */
 function change<M extends Moved | Presence>(
   play: Play,
   message: M,

@@ -1,5 +1,5 @@
 /**
- * The frame with a match that nobody plays, for the page on which a theme is made. It draws what
+ * The frame with a match that nobody plays, for the page on which a theme is edited. It draws what
  * the frame draws. It takes the theme from the page around it, and connects to nothing.
  */
 
@@ -66,7 +66,7 @@ function playOf(theme: Theme, moment: Moment, now: number): Play {
   });
 }
 
-/** Stands where the frame's controller stands. Every act does nothing. */
+/** Takes the place of the frame's controller. Its methods do nothing. */
 class Still {
   published: Published;
   #onChange: (published: Published) => void = () => {};
@@ -104,7 +104,7 @@ addEventListener('message', (event) => {
   if (event.source !== parent || event.origin !== location.origin) return;
   const asked = event.data as Asked | null;
   if (asked?.type !== 'pgs.preview') return;
-  // The default theme would follow the system's scheme. A theme that is made stands as it is.
+  // The default theme follows the system's scheme. A theme that is being edited does not.
   still.show(playOf({ ...asked.theme, revision: 1 }, asked.moment, Date.now()));
 });
 addKit(kit, adoptStyles);

@@ -1,6 +1,7 @@
 /**
- * The admin API. A write carries the revision of what was read. One that is refused for want of a
- * code, of a sign-in, or because somebody else has written, asks and is then sent again.
+ * The admin API. A write carries the revision of what was read. If it is refused because a code or
+ * a sign-in is needed, or because somebody else has changed the account, the person is asked and it
+ * is then sent again.
  */
 
 import type { SignIn } from './sign-in';
@@ -69,9 +70,9 @@ export interface Versus {
 
 /** What a change by somebody else means for a write. */
 export interface Merge {
-  /** Reads anew, and returns where both versions touch. None: it is written on top, unasked. */
+  /** Reads again; returns what both have changed. If nothing, it is written without a question. */
   compare(): Promise<Versus[]>;
-  /** The body after `compare`, with what the other has saved. */
+  /** The body to send after `compare`. It includes the changes that the other person has saved. */
   body(): object;
 }
 
@@ -80,9 +81,9 @@ export interface Questions {
   /** A code opens the step-up window. `what` names the act, `refused` why it is asked. */
   stepUp(what: string, refused: Refused): Promise<boolean>;
   signInAgain(): Promise<boolean>;
-  /** Somebody else has changed the account. `versus`: where both touch, if that is known. */
+  /** Somebody else has changed the account. `versus`: what both have changed, if that is known. */
   goOnDespiteChange(what: string, versus: Versus[] | null): Promise<boolean>;
-  /** The write went through on top of a change that does not touch it. */
+  /** The write succeeded after a change by somebody else that does not conflict with it. */
   tellMerged(): void;
 }
 
@@ -103,12 +104,12 @@ export class Api {
     this.#questions = questions;
   }
 
-  /** The newest version of the API that the service has told. */
+  /** The newest version of the API that the service has named in an answer. */
   get newest(): number {
     return this.#newest;
   }
 
-  /** Calls `listener` with the account each time it is read. Returns what ends that. */
+  /** Calls `listener` with the account each time it is read. Returns what ends the calls. */
   watch(listener: (account: Account) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -1,4 +1,4 @@
-/** The line under the bar: what is broken on some other page. It cannot be closed, only mended. */
+/** The line under the bar that says what is broken on another page. It stays until that works. */
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Api, Environment } from './api';
@@ -8,14 +8,14 @@ import { many, timeOf } from './parts/format';
 import { linkTo } from './routes';
 import type { Place } from './routes';
 
-/** Failures in a row from which on a webhook is told, and at which it is switched off. */
+/** How many failures in a row show the banner, and how many switch the webhook off. */
 const FAILURES_TOLD = 3;
 const FAILURES_MAX = 10;
 
-/** For how long a rotated key goes on. */
+/** How long a rotated key still works, in seconds. */
 const ROTATED_S = 7 * 86400;
 
-/** How often it is looked after without a write, in milliseconds. */
+/** How often the account is read again without a write, in milliseconds. */
 const EVERY_MS = 60_000;
 
 interface Webhook {
@@ -39,7 +39,7 @@ interface Tier {
 
 export interface Banner {
   environment: Environment;
-  /** The page where it is mended. */
+  /** The page where it can be repaired. */
   page: string;
   bad: boolean;
   title: string;
@@ -133,7 +133,7 @@ async function look(api: Api): Promise<Banner[]> {
   return [...found.filter(({ bad }) => bad), ...found.filter(({ bad }) => !bad)];
 }
 
-/** Looks after each write, on focus and once a minute. A failed look leaves what was seen. */
+/** Reads after each write, on focus and once a minute. If a read fails, the last result stays. */
 export function useBanners(api: Api, revision: number | null): Banner[] {
   const [banners, setBanners] = useState<Banner[]>([]);
   useEffect(() => {

@@ -19,7 +19,7 @@ interface BarProps {
   onMe(): void;
 }
 
-/** The bar on top. It says in which room every act counts. */
+/** The bar at the top. It names the environment in which acts take effect. */
 export function Bar({ account, place, open, onMenu, onPalette, onMe }: BarProps) {
   const { environment, route } = place;
   const [room, says] = ROOMS[route.whole ? 'account' : environment];

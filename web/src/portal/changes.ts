@@ -66,7 +66,7 @@ const DONE: Record<string, string> = {
   'webhook.secret_rotated': 'replaced a signing secret',
 };
 
-/** What an action did. One without words is told by its code. */
+/** What an action did. An action without words is shown as its code. */
 export const doneBy = (action: string) => DONE[action] ?? action;
 
 /** Who did it: a member's address where the uid is known. */

@@ -62,7 +62,7 @@ interface ChangedProps {
   onDone: Done;
 }
 
-/** Shows what somebody else has changed, before anything of theirs is written over. */
+/** Shows what somebody else has changed, before that is overwritten. */
 function Changed({ api, what, versus, environment, onDone }: ChangedProps) {
   const change = useChange(api);
   const foot = (

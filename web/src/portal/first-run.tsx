@@ -1,4 +1,4 @@
-/** The way of a new member: the invite, the authenticator, the first key, then the checklist. */
+/** The steps of a new member: the invite, the authenticator, the first key, then the checklist. */
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -57,7 +57,7 @@ export interface FirstRunProps {
   api: Api;
   signIn: SignIn;
   onLeave(): void;
-  /** The member has what it takes: the pages open. */
+  /** Is called when the member needs nothing more. The pages then open. */
   onReady(): void;
 }
 

@@ -58,7 +58,7 @@ export function InviteStep({ api, email, named, onDone }: InviteStepProps) {
       .then(onDone, setError)
       .finally(() => setBusy(false));
   };
-  // The link's invite first. One that is not among the caller's is refused in words when accepted.
+  // With a link, only its invite. If it is not the caller's, `None` tries it and says why not.
   const shown = named === null ? invites : invites.filter(({ inviteId }) => inviteId === named);
   const reason = error instanceof Refused ? REFUSED[error.reason] : undefined;
   if (shown.length === 0) {
@@ -123,7 +123,7 @@ interface NoneProps {
   onAgain(): void;
 }
 
-/** Nobody has invited this address. The link's invite may still be tried: it says why not. */
+/** Says that nobody has invited this address. It tries the link's invite, to say why that fails. */
 function None({ email, named, reason, busy, onTry, onAgain }: NoneProps) {
   useEffect(() => {
     if (named !== null) onTry(named);

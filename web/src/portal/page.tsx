@@ -14,7 +14,7 @@ export interface PageProps {
   environment: Environment;
   /** What the page is about, from its address, for a page about one thing. */
   id: string | null;
-  /** Says what was done, to everybody who sees or hears. */
+  /** Says what was done, on the screen and to screen readers. */
   tell(text: string): void;
 }
 
@@ -25,7 +25,7 @@ export const mayWrite = (account: Account) => account.role !== 'viewer';
 export const mayRule = (account: Account) => account.role === 'admin';
 
 export interface Reading<T> {
-  /** What was read last. A later failure leaves it. */
+  /** What was read last. It stays when a later read fails. */
   value: T | null;
   /** When it was read, in epoch seconds. */
   at: number | null;
@@ -38,10 +38,10 @@ const AGAIN_MS = 10_000;
 
 export const READ_AGAIN = 'pgs-read-again';
 
-/** Lets everything that is shown be read again. */
+/** Reads everything that is shown again. */
 export const readAllAgain = () => dispatchEvent(new Event(READ_AGAIN));
 
-/** Whether the same read may go well later. */
+/** Whether the same read may succeed later. */
 const mayPass = (error: unknown) =>
   !(error instanceof Refused) || error.status >= 500 || error.status === 429;
 
@@ -53,7 +53,7 @@ export function useReading<T>(api: Api, path: string): Reading<T> {
 
 /**
  * Reads what a page shows, again when asked, when the window gets the focus, and a while after a
- * failure. Another function is another thing to read: what was read before is dropped.
+ * failure. A new function reads something else, so what was read before is dropped.
  */
 export function useReadingOf<T>(api: Api, read: () => Promise<T>): Reading<T> {
   const [value, setValue] = useState<T | null>(null);
@@ -142,7 +142,7 @@ export function PageFrame({ title, answer, acts, error, loading, children }: Fra
   );
 }
 
-/** Grey shapes in the place of what is read. They come only if it takes a moment. */
+/** Grey shapes in the place of what is read. They appear only if reading takes a moment. */
 function Shapes() {
   return (
     <div class="card in-card stack shapes" aria-hidden="true">
@@ -153,7 +153,7 @@ function Shapes() {
   );
 }
 
-/** Runs an act. Its failure is shown, except that the person has left it. */
+/** Runs an act, and shows its failure. If the person has cancelled the act, nothing is shown. */
 export function useAct(readAgain: () => Promise<void>) {
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);

@@ -72,7 +72,7 @@ function acts({ role }: Account, environment: Environment): Command[] {
   return found.filter((command): command is Command => command !== false);
 }
 
-/** Which page knows an id that begins so, and how it is asked. */
+/** For each kind of id: its pattern, what it names, and the address that shows it. */
 const IDS: readonly [RegExp, string, (environment: Environment, id: string) => string][] = [
   [/^mat_\w+$/, 'Match', (environment, id) => linkTo(environment, 'matches', id)],
   [/^inv_\w+$/, 'Invoice', (environment, id) => linkTo(environment, 'invoice', id)],
@@ -102,7 +102,7 @@ export function commandsFor(account: Account, environment: Environment, text: st
   return [...named, ...ofText(environment, text.trim())];
 }
 
-/** How far an arrow goes. */
+/** How far an arrow key moves the choice. */
 const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };
 
 interface PaletteProps {

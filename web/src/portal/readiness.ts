@@ -31,7 +31,7 @@ interface Key {
   status: 'active' | 'scheduled' | 'revoked';
 }
 
-/** How an account stands before a match in an environment. */
+/** What an account has and what it lacks for a match in an environment. */
 export interface Standing {
   /** The game that it is about: one that is on, else the first one. */
   game: Game | null;
@@ -40,11 +40,11 @@ export interface Standing {
   keys: number;
   /** Whether a match has been played. */
   played: boolean;
-  /** Who can do what an admin alone may do. */
+  /** The admins of the account, who can do what other members may not. */
   admins: string[];
 }
 
-/** The game that somebody without one begins with, since it is over soon. */
+/** The first game of an account that has none: its matches are short. */
 const EASY = 'tic-tac-toe';
 
 function chosen(games: Game[], environment: Environment): Game | null {
@@ -58,7 +58,7 @@ function chosen(games: Game[], environment: Environment): Game | null {
   );
 }
 
-/** Reads how the account stands. */
+/** Reads what the account has and what it lacks. */
 export async function readStanding(api: Api, environment: Environment): Promise<Standing> {
   const [{ games }, { keys }, { matches }, { members }] = await Promise.all([
     api.read<{ games: Game[] }>('games?limit=500'),

@@ -22,7 +22,7 @@ import { linkTo, placeOf } from './routes';
 import type { Place, Route } from './routes';
 import type { SignIn } from './sign-in';
 
-/** How long a told text stays, in milliseconds. */
+/** How long a message stays, in milliseconds. */
 const TOLD_MS = 6000;
 
 /** The place that the address names. A page of the whole account keeps the last environment. */
@@ -68,7 +68,7 @@ function useAccount(api: Api) {
   return { account, error };
 }
 
-/** Reads again when the window gets the focus, unless something typed rests on what was read. */
+/** Reads again when the window gets the focus, unless unsaved input depends on the last read. */
 function useFocusReads(): void {
   useEffect(() => {
     const focused = () => {
@@ -113,13 +113,13 @@ function useTitle({ environment, route, id }: Place, account: Account | null, sh
   }, [environment, route, account?.name]);
   useEffect(() => {
     if (!shown) return;
-    // A reader of the screen hears the new page; the first one is read by the browser.
+    // Announced to screen readers, except the first page, which the browser announces.
     if (!first.current) document.querySelector<HTMLElement>('main h1')?.focus();
     first.current = false;
   }, [environment, route, id, shown]);
 }
 
-/** A text for everybody who sees or hears. It goes by itself. */
+/** A message on the screen and for screen readers. It disappears by itself. */
 function useTold() {
   const [told, setTold] = useState('');
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

@@ -97,7 +97,7 @@ export class SignIn {
     this.#token = null;
   }
 
-  /** Leaves for the issuer's page. The browser comes back to the path that is shown now. */
+  /** Goes to the issuer's page. The browser comes back to the path that is shown now. */
   async leave(): Promise<void> {
     const { url, asked } = await this.#request(location.pathname + location.search);
     sessionStorage.setItem(STORED, JSON.stringify(asked));

@@ -1,4 +1,4 @@
-/** The steps to a match, each with its button, from how the account stands. */
+/** The steps that an account still needs to a match, each with its button. */
 
 import type { ComponentChildren } from 'preact';
 import type { Account, Environment, Role } from './api';
@@ -14,7 +14,7 @@ interface Words {
   button: string;
   /** The lowest role that may do it. */
   needs: Role;
-  /** The page, where the service names none. */
+  /** The page that helps, for gates without a page of the service's. */
   page?: string;
 }
 
@@ -95,7 +95,7 @@ export interface StepContext {
   turnOn(game: Game): void;
 }
 
-/** The path of a page that the service names. One of another site is not followed. */
+/** The path of a page that the service names. A path on another site is ignored. */
 function pathIn(changeItAt: string | undefined): string | null {
   if (changeItAt === undefined || !URL.canParse(changeItAt)) return null;
   const { pathname } = new URL(changeItAt);

@@ -134,7 +134,7 @@ def match(match_id: str) -> Call[Match]:
 
 
 def decide(match_id: str, winner_player_id: str | None) -> Call[Match]:
-    """End a test match with a winner, or drawn for None. Needs a test key."""
+    """End a test match with a winner, or as a draw for None. Needs a test key."""
     return _decision(match_id, {"outcome": "ended", "winnerPlayerId": winner_player_id})
 
 
@@ -219,7 +219,7 @@ def line_matches(
 
 
 def usage(from_day: str, to_day: str) -> Call[Json]:
-    """Read what each final day's matches came to; the JSON is returned unchanged."""
+    """Read number and money of each final day's matches; the JSON is returned unchanged."""
     return Call("GET", _path("usage", query={"from": from_day, "to": to_day}), _whole)
 
 

@@ -152,7 +152,7 @@ class Client:
         return self.send(calls.match(match_id))
 
     def decide(self, match_id: str, winner_player_id: str | None) -> Match:
-        """End a test match with a winner, or drawn for None. Needs a test key."""
+        """End a test match with a winner, or as a draw for None. Needs a test key."""
         return self.send(calls.decide(match_id, winner_player_id))
 
     def call_off(self, match_id: str) -> Match:
@@ -217,7 +217,7 @@ class Client:
         return self._entries(lambda cursor: calls.line_matches(invoice_id, line_id, cursor))
 
     def usage(self, from_day: str, to_day: str) -> Json:
-        """Read what each final day's matches came to; the JSON is returned unchanged."""
+        """Read number and money of each final day's matches; the JSON is returned unchanged."""
         return self.send(calls.usage(from_day, to_day))
 
     def seat_summary(self, from_day: str, to_day: str) -> Json:

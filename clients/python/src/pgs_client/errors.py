@@ -88,7 +88,7 @@ class Conflict(ServiceError):
 
 
 class Unprocessable(ServiceError):
-    """422: a value was understood and cannot be taken."""
+    """422: a value was understood but is not allowed."""
 
 
 class TooManyRequests(ServiceError):

@@ -205,7 +205,7 @@ def _retry_after(answer: Answer) -> float | None:
 
 @dataclass(frozen=True)
 class Feed:
-    """How the feed is read. `results` returns the call for a cursor and a time to be held."""
+    """How the feed is read. `results` makes the call from a cursor and the seconds to be held."""
 
     results: Callable[[str | None, int], Call[Page[Row]]]
     timeouts: Timeouts

@@ -91,7 +91,7 @@ class Settings:
 
 
 class AnsweredAlready(Exception):
-    """A connection brought an answer that another call had got. Its call may be carried out."""
+    """An answer came that an earlier call had already got. This call may be carried out."""
 
 
 class SeenAnswers:

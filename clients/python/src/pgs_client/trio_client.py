@@ -66,7 +66,7 @@ class _Body(httpx.AsyncByteStream):
 
 
 class _Following(AsyncIterator[tuple[Row, ...]]):
-    """The feed without an end. No generator either, so that a loop may be left at any time."""
+    """The endless feed. It is no generator either, so a caller may leave its loop at any time."""
 
     def __init__(self, more: Callable[[], Awaitable[tuple[Row, ...]]]) -> None:
         self._more = more
@@ -197,7 +197,7 @@ class TrioClient:
         return await self.send(calls.match(match_id))
 
     async def decide(self, match_id: str, winner_player_id: str | None) -> Match:
-        """End a test match with a winner, or drawn for None. Needs a test key."""
+        """End a test match with a winner, or as a draw for None. Needs a test key."""
         return await self.send(calls.decide(match_id, winner_player_id))
 
     async def call_off(self, match_id: str) -> Match:
@@ -261,7 +261,7 @@ class TrioClient:
         return self._entries(lambda cursor: calls.line_matches(invoice_id, line_id, cursor))
 
     async def usage(self, from_day: str, to_day: str) -> Json:
-        """Read what each final day's matches came to; the JSON is returned unchanged."""
+        """Read number and money of each final day's matches; the JSON is returned unchanged."""
         return await self.send(calls.usage(from_day, to_day))
 
     async def seat_summary(self, from_day: str, to_day: str) -> Json:

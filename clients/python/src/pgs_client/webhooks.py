@@ -18,7 +18,7 @@ _TIME = re.compile(r"[0-9]{1,12}", re.ASCII)
 
 
 class InvalidSignature(Exception):
-    """The body was not signed with the secret, or not lately. Answer 400 and do nothing else."""
+    """The body was not signed with the secret, or too long ago. Answer 400 and do nothing else."""
 
 
 @dataclass(frozen=True)

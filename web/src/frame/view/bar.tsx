@@ -90,7 +90,7 @@ interface SwitchProps {
 /** All running matches of a player who has several, to choose from. */
 function Switch({ play, match, controller }: SwitchProps) {
   const speaker = useSpeaker();
-  // In one order, whichever is on the screen.
+  // Always in the same order, whichever match is on the screen.
   const all = [match, ...play.others].sort((one, other) => (one.matchId < other.matchId ? -1 : 1));
   const label = (one: Match): string =>
     speaker.say(one.turn === one.you ? 'matches.you' : 'matches.they', {

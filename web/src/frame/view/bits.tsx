@@ -1,6 +1,6 @@
 const COUNT = 22;
 
-/** What flies from the middle of the board when the player has won. */
+/** The bits of confetti that fly from the middle of the board when the player has won. */
 export function Bits() {
   const bits = Array.from({ length: COUNT }, (_, at) => {
     const angle = (at / COUNT) * 2 * Math.PI + (at % 3) * 0.2;

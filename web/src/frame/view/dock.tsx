@@ -86,7 +86,7 @@ function Steps({ published, controller }: Pick<DockProps, 'published' | 'control
   );
 }
 
-/** Returns what the dock says of an old position. Nobody overlooks there that it is their turn. */
+/** Returns what the dock says of an old position. It also says whose turn it is. */
 function pastOf(past: number, match: Match, speaker: Speaker): Sentence {
   const yours = match.turn === match.you;
   const name = opponentName(match, speaker);

@@ -100,7 +100,7 @@ interface SquareProps {
   focus: ReturnType<typeof useRovingFocus>;
   landing: string | null;
   you: 0 | 1;
-  /** The id of the cell where the player has dropped a piece. It needs no way there. */
+  /** The id of the cell where the player has dropped a piece. The piece does not slide there. */
   dropped: { current: string };
 }
 
@@ -155,7 +155,7 @@ interface MovingProps {
   cell: Cell;
   match: Match | null;
   place: { row: number; column: number };
-  /** Whether it is seen to slide to its place. */
+  /** Whether the mark visibly slides to its place. */
   slides: boolean;
 }
 
@@ -182,7 +182,7 @@ function Moving({ adapter, cell, match, place, slides }: MovingProps) {
 
 /**
  * The letter of a file and the number of a rank, at the edges of the board. The style sheet writes
- * them, since they are no part of what a square is called.
+ * them, so that screen readers do not read them with the name of a square.
  */
 function Coordinates({ id, place }: { id: string; place: { row: number; column: number } }) {
   return (

@@ -50,7 +50,7 @@ function Square({ cell, x, y }: { cell: Cell; x: number; y: number }) {
   );
 }
 
-/** What stands on the board, for who does not see it. */
+/** What is on the board, in words, for people who do not see it. */
 function inWords(rows: readonly Cell[][], match: Match): string {
   const cells = rows.flat();
   const said = match.seats.map((seat, side) => {

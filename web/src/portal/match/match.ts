@@ -107,7 +107,7 @@ export const winnerOf = (match: Match) => match.seats.find((seat) => seat.result
 export const isPaid = (match: Match) =>
   match.seats.every((seat) => seat.rakeUsdCents !== undefined);
 
-/** What a match has come to, in a few words. */
+/** The state or the result of a match, in a few words. */
 export function headline(match: Match): string {
   const names = match.seats.map((seat) => seat.playerId);
   const [first = '', second] = names;
@@ -124,7 +124,7 @@ export function headline(match: Match): string {
   return drawn ? `${first} and ${second} drew` : `${first} against ${second} did not count`;
 }
 
-/** What was paid to whom, as a sentence without its point. */
+/** What was paid to whom, as a sentence without its full stop. */
 export function moneySaid(match: Match): string {
   if (match.status === 'started') {
     const stakes = match.seats.map((seat) => dollars(seat.stakeUsdCents)).join(' and ');

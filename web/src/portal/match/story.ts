@@ -9,7 +9,7 @@ export interface StoryStep {
   key: string;
   /** In epoch seconds; null for what is true now. */
   at: number | null;
-  /** Begins a part of the story: its time is told as it is, the next ones count from it. */
+  /** Begins a part of the story. Its time is shown; the next steps show the time since then. */
   phase?: boolean;
   icon: IconName;
   tone?: 'good' | 'warn' | 'bad';
@@ -32,7 +32,7 @@ export function storyOf(life: Life): StoryStep[] {
     ...moneySteps(life),
     ...nudgeSteps(life.nudges),
   ];
-  // The order above stands where times are equal: stored times are whole seconds.
+  // Stored times are whole seconds. Steps with equal times keep the order above.
   const order = new Map(steps.map((step, index) => [step, index]));
   steps.sort((a, b) => Math.floor(a.at!) - Math.floor(b.at!) || order.get(a)! - order.get(b)!);
   return [...steps, nowStep(life)];
@@ -242,7 +242,7 @@ function nowStep({ match, nudges }: Life): StoryStep {
       };
 }
 
-/** What stands in the column of times: the time of a phase, else what has passed since it. */
+/** The text in the column of times: the time when a part begins, else the time since then. */
 export function stampOf(since: number, at: number): string {
   const passed = Math.max(0, at - since);
   if (passed < 0.05) return '+ 0 s';

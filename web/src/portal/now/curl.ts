@@ -22,7 +22,7 @@ export function curlOf(
 
 const PLAYER = { gameId: 'tic-tac-toe', playerId: 'PLAYER' };
 
-/** Bodies to fill in, by the path of the call. The stream tells no body. */
+/** Bodies to fill in, by the path of the call. The stream contains no bodies. */
 const BODIES: readonly (readonly [RegExp, object])[] = [
   [/^\/partner\/sessions$/, PLAYER],
   [

@@ -27,7 +27,7 @@ function useAdvice(reason: string | undefined): Advice | null {
   useEffect(() => {
     set(null);
     if (reason === undefined) return;
-    // Without the guide's list, the page still says what the call was told.
+    // Without the guide's list, the page still shows the answer of the call.
     readAdvice().then((all) => set(all.get(reason) ?? null), () => set(null));
   }, [reason]);
   return advice;

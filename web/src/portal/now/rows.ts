@@ -28,7 +28,7 @@ export function passes(filter: Filter, event: LiveEvent): boolean {
   return event.kind === kinds[filter];
 }
 
-/** Whether a refusal was of this call. Its path has names where the call's has ids. */
+/** Whether a refusal belongs to this call. Its path has names where the call's path has ids. */
 function isOf(refusal: LiveEvent, call: LiveEvent): boolean {
   if (refusal.kind !== 'refusal' || call.kind !== 'call') return false;
   const named = refusal.path.split('/');
@@ -41,8 +41,8 @@ function isOf(refusal: LiveEvent, call: LiveEvent): boolean {
 }
 
 /**
- * Returns the rows with a new event at the front. A refusal whose call is told right after it gives
- * way to the call, which says more.
+ * Returns the rows with a new event at the front. A refusal is replaced by its call if that is the
+ * next event, because the call says more.
  */
 export function withEvent(rows: readonly NowRow[], event: LiveEvent, number: number): NowRow[] {
   const told = rows.find((row) => isOf(row.event, event));

@@ -199,7 +199,7 @@ function forPlayer(match: MatchRecord): string {
 
 type BoardType = ComponentType<{ api: Api; match: MatchRecord }>;
 
-/** The board and its drawings are loaded when the page stands. */
+/** The board and its drawings are loaded once the page is shown. */
 function LazyBoard({ api, match }: { api: Api; match: MatchRecord }) {
   const [Board, set] = useState<BoardType | null>(null);
   useEffect(() => {
@@ -214,7 +214,7 @@ interface UnknownProps {
   id: string;
 }
 
-/** The id of no match here. The other environment may have it. */
+/** Says that no match here has this id. The other environment may have it. */
 function Unknown({ api, environment, id }: UnknownProps) {
   const other = environment === 'test' ? 'live' : 'test';
   const [there, set] = useState(false);

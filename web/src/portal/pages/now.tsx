@@ -163,7 +163,7 @@ function Answer({ rows, environment }: { rows: readonly NowRow[]; environment: s
   );
 }
 
-/** Says the state of a pause, and from time to time how much is new. */
+/** Announces whether the stream is paused, and from time to time how many events are new. */
 function Spoken({ paused, arrived }: { paused: boolean; arrived: number }) {
   const [said, say] = useState('');
   const latest = useRef(arrived);

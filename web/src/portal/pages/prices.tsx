@@ -31,7 +31,7 @@ interface Tiers {
   tiers: Tier[];
 }
 
-/** A new read before a second try, which keeps what others have set meanwhile. */
+/** Reads again before a second try, so that the try keeps what others have set meanwhile. */
 function mergeOf(api: Api, path: string, were: readonly Tier[], typed: Typed): Merge {
   let now = were;
   return {
@@ -203,7 +203,7 @@ interface PriceProps {
   onType(text: string): void;
 }
 
-/** The field of a price. A fault shows when it is left, and goes as soon as it is mended. */
+/** The field of a price. A fault is shown once the field is left, until it is put right. */
 function PriceField({ tier, typed, environment, onType }: PriceProps) {
   const [left, leave] = useState(isStale(tier));
   const fault = faultOf(tier, typed);

@@ -23,7 +23,7 @@ import { ThemeFields } from './theme-fields';
 import { Preview } from './theme-preview';
 import '../styles/theme.css';
 
-/** A new read before a second try, which keeps the fields that others have changed meanwhile. */
+/** Reads again before a second try, so that the try keeps fields that others have changed. */
 function mergeOf(api: Api, path: string, base: Theme, mine: Theme): Merge {
   let theirs = base;
   return {
@@ -127,7 +127,7 @@ function Editor(props: EditorProps) {
   );
 }
 
-/** Takes the theme along to the other environment, where it is looked at and saved. */
+/** Opens the other environment with this theme, so that it can be checked and saved there. */
 function CopyOver({ environment, theme }: { environment: Environment; theme: Theme }) {
   const other: Environment = environment === 'test' ? 'live' : 'test';
   const press = () => {

@@ -285,7 +285,7 @@ function NoGame() {
   );
 }
 
-/** Why the seats were refused, as a server would be told, and what helps. */
+/** Why the seats were refused, in the words that a server would get, and what helps. */
 function RefusedNote({ error }: { error: unknown }) {
   const [advice, set] = useState('');
   const reason = error instanceof Refused ? error.reason : '';

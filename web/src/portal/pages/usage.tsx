@@ -30,7 +30,7 @@ interface Figures {
 
 const asked = ({ from, to }: Range) => `from=${from}&to=${to}`;
 
-/** Days before today of which the last one is nearly always final. */
+/** How many days ago a day was that is nearly always final. */
 const SURE_DAYS = 2;
 
 /** Returns the latest final day. It stands in the answer for a day, and in a refusal. */

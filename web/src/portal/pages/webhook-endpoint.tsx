@@ -100,7 +100,7 @@ function Address({
   );
 }
 
-/** Beside a failing endpoint what to do, beside a working one its last nudges. */
+/** Says beside a failing endpoint what to do, and beside a working one its last nudges. */
 export function WhatToDo({ attempts }: { attempts: readonly Attempt[] }) {
   const advice = adviceOf(attempts);
   const last = newest(attempts);

@@ -3,11 +3,11 @@ import { Icon } from './icon';
 import type { IconName } from './icon';
 
 interface ButtonProps {
-  /** `pri`: the main act. `no`: leads to a loss. `yes-bad`: does the loss. `plain`: quiet. */
+  /** `pri`: the main act. `no`: asks before a loss. `yes-bad`: causes the loss. */
   kind?: 'pri' | 'no' | 'yes-bad' | 'plain';
   small?: boolean;
   icon?: IconName;
-  /** Whether the act is under way. The button says so, and takes no press. */
+  /** Whether the act is under way. The button says so, and ignores presses. */
   busy?: boolean;
   disabled?: boolean;
   autofocus?: boolean;

@@ -1,4 +1,4 @@
-/** Bars of one measure. The picked bar is said in a sentence by whoever draws the chart. */
+/** Bars of one measure. The component that draws the chart describes the picked bar. */
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { LINES, stepFor } from './scale';
@@ -60,7 +60,7 @@ export function Chart({ label, bars, axis, picked, says, onPick }: ChartProps) {
         class="chart"
         viewBox={`0 0 ${width} ${HEIGHT}`}
         role="slider"
-        // In small letters: a drawing keeps the name of an attribute as it is written.
+        // In lower case, because the names of attributes keep their case in an SVG.
         {...{ tabindex: 0 }}
         aria-label={label}
         aria-valuemin={1}

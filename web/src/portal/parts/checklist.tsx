@@ -5,7 +5,7 @@ export interface Step {
   name: string;
   title: ComponentChildren;
   done: boolean;
-  /** What is refused, or what it is for, while it is not done. */
+  /** While the step is not done: what is refused without it, or what it is for. */
   says?: ComponentChildren;
   /** Its button, or whom to ask. The next step gets the main one. */
   act?: (main: boolean) => ComponentChildren;
@@ -15,7 +15,7 @@ export interface Step {
 
 interface ChecklistProps {
   steps: readonly Step[];
-  /** Whether no step is the next one, as nothing waits for it. */
+  /** Whether no step is marked as the next one, because no step is urgent. */
   calm?: boolean;
 }
 

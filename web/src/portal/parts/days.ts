@@ -24,7 +24,7 @@ const msOf = (day: string) =>
 
 const dayOfMs = (ms: number) => new Date(ms).toISOString().slice(0, 10).replaceAll('-', '');
 
-/** Whether a text is a day that there is. */
+/** Whether a text is a real day. */
 export const isDay = (text: string) => /^\d{8}$/.test(text) && dayOfMs(msOf(text)) === text;
 
 /** `20 Nov`. */

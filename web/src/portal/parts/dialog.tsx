@@ -25,7 +25,7 @@ export const ROOMS = {
   account: 'Whole account. Counts in test and in live.',
 } as const;
 
-/** Opens a dialog over the page. When it goes, the focus goes back to where it was. */
+/** Opens a dialog over the page. When it closes, the focus returns to where it was. */
 export function useModal() {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -36,7 +36,7 @@ export function useModal() {
   return dialog;
 }
 
-/** A dialog over the page. Escape leaves it; then the focus goes back to where it was. */
+/** A dialog over the page. Escape closes it; then the focus returns to where it was. */
 export function Dialog({ title, environment, onLeave, foot, children }: DialogProps) {
   const dialog = useModal();
   const id = useId();
@@ -72,11 +72,11 @@ interface QuestionProps {
   /** What will happen, as text or as one line for each effect. */
   children?: ComponentChildren;
   will?: readonly Will[];
-  /** A choice that stands before what will happen. */
+  /** A choice to make, shown above what will happen. */
   before?: ComponentChildren;
-  /** The button that does it, in words of its own. */
+  /** The label of the button that does it. */
   act: string;
-  /** The button that does not. */
+  /** The label of the button that cancels. */
   leave?: string;
   /** A word to type first. Only for acts that end play. */
   word?: string;
@@ -149,7 +149,7 @@ interface ShownOnceProps {
   title: string;
   environment?: Environment | undefined;
   secret: string;
-  /** Where it belongs. */
+  /** Where to store it. */
   children: ComponentChildren;
   onStored(): void;
 }

@@ -14,12 +14,12 @@ const ask = (event: BeforeUnloadEvent) => event.preventDefault();
 export function keep(name: string, value: unknown): void {
   if (value === undefined) drafts.delete(name);
   else if (drafts.has(name) || drafts.size < DRAFTS_MAX) drafts.set(name, value);
-  // The browser asks before the document goes while something would be lost.
+  // Makes the browser ask before it leaves the document, while something would be lost.
   if (drafts.size > 0) addEventListener('beforeunload', ask);
   else removeEventListener('beforeunload', ask);
 }
 
-/** Whether something is not saved under a name that begins so. */
+/** Whether something unsaved has a name with this beginning. */
 export const hasDraft = (begin: string) =>
   [...drafts.keys()].some((name) => name.startsWith(begin));
 

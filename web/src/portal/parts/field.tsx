@@ -20,9 +20,9 @@ type Shared =
 interface FieldProps extends Pick<PartialInputHTMLAttributes<HTMLInputElement>, Shared> {
   type?: 'text' | 'email' | 'search' | 'date';
   label: ComponentChildren;
-  /** What to know before it goes wrong. */
+  /** What helps to fill it in. */
   help?: ComponentChildren;
-  /** What is wanted instead, or nothing. */
+  /** What to enter instead, or nothing if the value is right. */
   error?: ComponentChildren;
   /** Further classes of the input. */
   look?: string;

@@ -18,7 +18,7 @@ export function Search({ label, hint, value, onSearch }: SearchProps) {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const sent = useRef(value);
   useEffect(() => {
-    // The address has changed without this field: a filter was dropped, or the way back taken.
+    // The address was changed by something else: a filter was removed, or the browser went back.
     if (value !== sent.current) type(value);
     sent.current = value;
   }, [value]);
@@ -45,7 +45,7 @@ export function Search({ label, hint, value, onSearch }: SearchProps) {
 
 interface ChoiceProps<Name extends string> {
   label: string;
-  /** Each choice and what it says. */
+  /** Each value and its label. */
   choices: readonly (readonly [Name, ComponentChildren])[];
   value: Name;
   onChoose(name: Name): void;

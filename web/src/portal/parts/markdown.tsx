@@ -16,7 +16,7 @@ const HEADING = /^(#{1,6})\s+(.*)$/;
 const BULLET = /^\s*[-*]\s+(.*)$/;
 const NUMBER = /^\s*\d+[.)]\s+(.*)$/;
 
-/** The blocks of a text, in its order. A line that begins nothing goes on with the last block. */
+/** The blocks of a text, in its order. A line that begins no block continues the last one. */
 export function blocksOf(text: string): Block[] {
   const blocks: Block[] = [];
   let open: Block | null = null;

@@ -1,4 +1,4 @@
-/** What says how something is: a tag beside a word, a note of a sentence, an empty page. */
+/** Parts that show a state: a tag beside a word, a note of a sentence, an empty page. */
 
 import type { ComponentChildren } from 'preact';
 import { Icon } from './icon';
@@ -15,7 +15,7 @@ const ICONS: Record<Tone, IconName> = {
   live: 'todo',
 };
 
-/** Tones whose tag has no icon: a room has its dot. */
+/** Tones whose tag has no icon: an environment has a dot instead. */
 const MARKED: ReadonlySet<Tone> = new Set(['plain', 'test', 'live']);
 
 interface TagProps {

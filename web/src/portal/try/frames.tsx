@@ -32,7 +32,7 @@ interface FrameProps {
   onNews(player: Player, news: FrameNews): void;
 }
 
-/** A frame. It gets its player's token once it says that it is ready, and nobody else does. */
+/** A frame. It alone gets its player's token, once it says that it is ready. */
 export function PlayerFrame({ player, onNews }: FrameProps) {
   const frame = useRef<HTMLIFrameElement>(null);
   const tell = useRef(onNews);

@@ -38,7 +38,7 @@ export const whenOf = ({ at }: Attempt) => momentOf(at);
 export const outcomeOf = ({ statusCode }: Attempt) =>
   statusCode === undefined ? 'no answer' : String(statusCode);
 
-/** What came of it, as it goes on after `It`. */
+/** The outcome, as the rest of a sentence that begins with `It`. */
 export const toldOf = ({ statusCode, error }: Attempt) =>
   statusCode === undefined
     ? `got no answer: ${error ?? 'unknown'}`
@@ -59,7 +59,7 @@ export function lastTries(attempts: readonly Attempt[]): readonly Attempt[] {
 
 export const newest = (attempts: readonly Attempt[]) => lastTries(attempts).slice(0, STRIP_MAX);
 
-/** What the failures have in common, and what to do. null if the newest nudge was taken. */
+/** What the failures have in common, and what to do. null if the newest nudge was delivered. */
 export function adviceOf(attempts: readonly Attempt[]): { title: string; does: string } | null {
   const last = lastTries(attempts)[0];
   if (last === undefined || last.delivered) return null;

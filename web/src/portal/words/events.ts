@@ -63,7 +63,7 @@ const SENTENCES: Record<string, Say> = {
       : 'switched the webhook off',
 };
 
-/** What happened, as it goes on after the name of who did it. */
+/** What happened, as the rest of a sentence that begins with the name of who did it. */
 export function sentenceOf({ action, detail }: Entry, names: Names): string {
   const say = Object.hasOwn(SENTENCES, action) ? SENTENCES[action] : undefined;
   return say?.((name) => String(detail[name] ?? ''), names) ?? action;
@@ -72,7 +72,7 @@ export function sentenceOf({ action, detail }: Entry, names: Names): string {
 /** The kind of an entry: `key` of `key.created`. */
 export const kindOf = ({ action }: Entry) => action.split('.')[0] ?? '';
 
-/** Where it counts: `test`, `live`, or the whole account. */
+/** Where it takes effect: `test`, `live`, or the whole account. */
 export function whereOf({ action, detail }: Entry): 'test' | 'live' | 'account' {
   const { environment } = detail;
   if (environment === 'test' || environment === 'live') return environment;

@@ -21,7 +21,7 @@ export interface Act {
   done: string;
   /** Whether it takes something away. */
   loses: boolean;
-  /** What is told before, or nothing if it is done at once. */
+  /** What the question before the act says, or nothing if the act is done at once. */
   will: readonly Will[];
 }
 

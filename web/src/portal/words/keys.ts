@@ -15,7 +15,7 @@ export interface Key {
 
 /** Seconds since its last call within which a key counts as in use. A use is told to the hour. */
 const IN_USE_S = 2 * 3600;
-/** Seconds for which a replaced key goes on. */
+/** Seconds for which a replaced key still works. */
 export const ROTATION_S = 7 * 86_400;
 
 export const isUsed = (key: Key, now = Date.now() / 1000) =>

@@ -27,7 +27,7 @@ export const shownOf = (tier: Tier, typed: Typed) =>
 
 export interface Fault {
   says: string;
-  /** The nearest text that would be taken. */
+  /** The nearest text that can be saved. */
   mended: string | null;
 }
 
@@ -87,7 +87,7 @@ export function changedOf(tiers: readonly Tier[], typed: Typed): readonly Tier[]
 
 const priceSays = (cents: number | undefined) => (cents === undefined ? 'floor' : dollars(cents));
 
-/** Where what was typed and what somebody else has set meanwhile are about the same tier. */
+/** Returns both prices of each tier that was typed here and set by somebody else meanwhile. */
 export function collisions(were: readonly Tier[], now: readonly Tier[], typed: Typed) {
   return changedOf(now, typed).flatMap((tier) => {
     const was = were.find(({ tierId }) => tierId === tier.tierId);

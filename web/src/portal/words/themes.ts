@@ -1,4 +1,4 @@
-/** A theme as it is made: its fields, their faults, and what is sent. */
+/** A theme that is being edited: its fields, their faults, and what is sent. */
 
 import { contrast, isColour } from '../../design/colour';
 import { canBeRead, CONTRAST_MIN, mendedText } from '../parts/mend';
@@ -64,7 +64,7 @@ const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stri
 export const changedFields = (one: Theme, other: Theme) =>
   FIELDS.filter((name) => !same(one[name], other[name]));
 
-/** Returns `theirs` with the fields that differ between `base` and `mine` as in `mine`. */
+/** Returns `theirs`, with each field that `mine` has changed since `base` taken from `mine`. */
 export function merged(base: Theme, theirs: Theme, mine: Theme): Theme {
   const fields = changedFields(base, mine).map((name) => [name, mine[name]]);
   return { ...theirs, ...Object.fromEntries(fields) };

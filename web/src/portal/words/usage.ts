@@ -66,7 +66,7 @@ export const thisMonth = (latest: string): Range => ({
   to: latest,
 });
 
-/** Returns the range of as many days before a range. */
+/** Returns the range of equal length that ends just before a range. */
 export function before({ from, to }: Range): Range {
   return { from: plusDays(from, -daysIn(from, to)), to: plusDays(from, -1) };
 }
@@ -107,7 +107,7 @@ function placeOf(days: readonly UsageDay[], picked: UsageDay, measure: Measure):
   return `, ${Math.abs(apart)} % ${apart > 0 ? 'above' : 'below'} the mean`;
 }
 
-/** The picked bar as a sentence, its day apart. */
+/** The picked bar as a sentence, with its day separate. */
 export function barSays(days: readonly UsageDay[], picked: UsageDay, measure: Measure) {
   const said = valueOf(measure, picked[measure]) + placeOf(days, picked, measure);
   return { day: longDay(picked.day), said: `${said}.` };
