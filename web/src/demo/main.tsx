@@ -34,7 +34,7 @@ function useNews(): News {
   return news;
 }
 
-/** The table, what is going on at it, and how a match begins. */
+/** The state of the page's match, and the functions that begin one. */
 function useTable(first: Table) {
   const [table, setTable] = useState(first);
   const [status, setStatus] = useState(statusOf(first));

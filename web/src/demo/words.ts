@@ -7,6 +7,6 @@ export const timeOf = (atMs: number) => new Date(atMs).toISOString().slice(11, 2
 
 export const money = (cents: number) => dollars.format(cents / 100);
 
-/** An amount, or what stands for one that is not recorded yet. */
+/** An amount, or the text for an amount that is not recorded yet. */
 export const moneyOrOpen = (cents: number | undefined) =>
   cents === undefined ? 'open' : money(cents);

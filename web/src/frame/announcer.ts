@@ -6,7 +6,7 @@ export interface Announced {
   text: string;
 }
 
-/** How many announcements stay in the document. Readers have begun the older ones long since. */
+/** How many announcements stay in the document. Older ones have been spoken. */
 const KEPT = 6;
 
 /**

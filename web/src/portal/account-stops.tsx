@@ -1,4 +1,4 @@
-/** The two acts that end play. Each asks for a word, and names what ends. */
+/** The two acts that end play. Each makes the person type a word, and says what will end. */
 
 import { useState } from 'preact/hooks';
 import type { Account, Environment, OpenPlay } from './api';

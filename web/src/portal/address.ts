@@ -44,7 +44,7 @@ export function useQuery(): [URLSearchParams, (changes: Record<string, string | 
   return [new URLSearchParams(search), change];
 }
 
-/** Lets links to the portal's own pages change the address alone. */
+/** Lets links to the portal's own pages change the address without loading the document. */
 export function useLinks(): void {
   useEffect(() => {
     const follow = (event: MouseEvent) => {

@@ -38,7 +38,7 @@ function Steps({ at }: { at: number }) {
   );
 }
 
-/** What the member still needs, or null if nothing: then the checklist goes on. */
+/** What the member still needs, or null if nothing: then the checklist follows. */
 async function nextStep(api: Api): Promise<{ step: StepName | null; account: Account | null }> {
   try {
     const account = await api.account();

@@ -86,7 +86,7 @@ export class SignIn {
     return this.#token;
   }
 
-  /** The address of who is signed in, as the issuer has told it. */
+  /** The e-mail address of the person who is signed in, from the issuer. */
   get email(): string {
     const email = this.#token === null ? undefined : claimsOf(this.#token).email;
     return typeof email === 'string' ? email : '';
@@ -104,7 +104,7 @@ export class SignIn {
     location.assign(url);
   }
 
-  /** Takes the answer of the issuer in this page's address. Returns the path to go on with. */
+  /** Takes the answer of the issuer in this page's address. Returns the path to show next. */
   async arrive(): Promise<string> {
     const stored = sessionStorage.getItem(STORED);
     sessionStorage.removeItem(STORED);

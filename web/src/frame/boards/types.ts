@@ -1,4 +1,4 @@
-/** What a game's adapter gives to the components, which draw the boards of all games. */
+/** The interface of a game's adapter. The components draw the boards of all games through it. */
 
 import type { FunctionComponent } from 'preact';
 import type { ColumnsProps } from '../view/columns';

@@ -41,7 +41,7 @@ interface CardProps {
   controller: Controller;
 }
 
-/** What lies on the board before a match, and when the frame cannot go on. */
+/** The card on the board before a match, and when the frame cannot continue. */
 export function Card({ texts, published: { play }, controller }: CardProps) {
   const speaker = useSpeaker();
   return (
@@ -75,7 +75,7 @@ export function Card({ texts, published: { play }, controller }: CardProps) {
   );
 }
 
-/** What is at stake, for how long the player has waited, and until when. */
+/** The stake, how long the player has waited, and when the wait ends. */
 function WaitingText({ play, seat }: { play: Play; seat: Waiting }) {
   const speaker = useSpeaker();
   const [now, setNow] = useState(Date.now());

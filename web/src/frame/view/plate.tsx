@@ -20,7 +20,7 @@ interface PlateProps {
   low: boolean;
 }
 
-/** One player: a face, the name, the side, what this side has gained, and the clock. */
+/** One player: a face, the name, the side, the captured pieces or discs, and the clock. */
 export function Plate({ play, own, low }: PlateProps) {
   const speaker = useSpeaker();
   const { match } = play;

@@ -25,7 +25,7 @@ const NUMBERS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'E
 const inWords = (count: number, noun: string) =>
   `${NUMBERS[count] ?? count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** What is missing, and whose turn it is. */
+/** What is missing before a match, and who has to act next. */
 function Answer({ needed, advised, environment }: AnswerProps) {
   const open = needed.filter((step) => !step.done);
   const waits = open.filter((step) => step.waits).length;

@@ -9,7 +9,7 @@ import { Problem } from '../page';
 import { linkTo } from '../routes';
 import type { Invoice, Line, LineMatch } from '../words/invoices';
 
-/** Matches of a line that are listed. The rest is told as a sum. */
+/** How many matches of a line are listed. The others are shown as a sum. */
 const MATCHES_SHOWN = 60;
 
 interface LinesProps {

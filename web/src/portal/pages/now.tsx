@@ -65,7 +65,7 @@ function useRows({ api, environment }: PageProps) {
 
 const TYPING = 'input, textarea, select, button, a, summary, [role=region], [contenteditable]';
 
-/** Lets the space bar pause and go on, except where it means something else. */
+/** Lets the space bar pause and resume the stream, except where it means something else. */
 function useSpace(toggle: () => void) {
   const doing = useRef(toggle);
   doing.current = toggle;

@@ -33,7 +33,7 @@ const asked = ({ from, to }: Range) => `from=${from}&to=${to}`;
 /** How many days ago a day was that is nearly always final. */
 const SURE_DAYS = 2;
 
-/** Returns the latest final day. It stands in the answer for a day, and in a refusal. */
+/** Returns the latest final day. Both the answer for a day and a refusal contain it. */
 async function latestOf(api: Api, environment: Environment): Promise<string> {
   const day = plusDays(today(), -SURE_DAYS);
   try {

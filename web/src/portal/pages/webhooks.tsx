@@ -21,7 +21,7 @@ interface State {
   signingSecret?: string;
 }
 
-/** What the page answers first: whether it works, why not, and whether anything is lost. */
+/** The first sentences of the page: whether the webhook works, and why not. */
 function answerOf(webhook: Webhook | undefined, attempts: readonly Attempt[], where: string) {
   if (webhook === undefined) {
     return `No webhook in ${where}. Your server learns of results only when it polls.`;

@@ -19,7 +19,7 @@ export interface Bar {
 interface ChartProps {
   label: string;
   bars: readonly Bar[];
-  /** The value as it stands at the axis. */
+  /** The value as the axis shows it. */
   axis(value: number): string;
   picked: string;
   /** The picked bar in words. */

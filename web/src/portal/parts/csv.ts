@@ -22,7 +22,7 @@ export const amount = (cents: number) => Number((cents / 100).toFixed(2));
 
 /** Hands a table to the browser as a file to keep. */
 export function save(name: string, rows: readonly (readonly Value[])[]): void {
-  // The mark at the begin tells spreadsheets that the text is UTF-8.
+  // The mark at the beginning tells spreadsheets that the text is UTF-8.
   const file = new Blob(['\ufeff', csvOf(rows)], { type: 'text/csv;charset=utf-8' });
   const address = URL.createObjectURL(file);
   const link = document.createElement('a');

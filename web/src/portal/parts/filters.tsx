@@ -1,4 +1,4 @@
-/** The line of filters above a table. What is chosen stands in the address. */
+/** The line of filters above a table. The address contains what is chosen. */
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';

@@ -88,7 +88,7 @@ export function LongTable<Row>(props: LongTableProps<Row>) {
   );
 }
 
-/** The room of the rows that are not drawn. */
+/** Empty space as high as the rows that are not drawn. */
 function Gap({ height, columns }: { height: number; columns: number }) {
   return (
     <tbody aria-hidden="true" class="gap">

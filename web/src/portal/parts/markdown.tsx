@@ -1,6 +1,6 @@
 /**
  * The part of Markdown that terms use: headings, paragraphs, lists, strong, emphasis and code. It
- * makes elements alone, so that no text becomes markup.
+ * makes elements only, so that no text becomes markup.
  */
 
 import type { ComponentChildren } from 'preact';

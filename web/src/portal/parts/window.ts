@@ -1,6 +1,6 @@
 /** Which rows of a long table are drawn. All functions are pure. */
 
-/** Rows that are drawn above and below the visible ones, so that the next Tab finds its row. */
+/** Rows that are drawn above and below the visible ones, so that the Tab key finds the next row. */
 const SPARE = 12;
 /** A table with no more rows than this is drawn whole. */
 export const WHOLE_MAX = 200;

@@ -1,4 +1,4 @@
-/** What a partner's server would send and get for a match: calls as curl, nudges, the feed. */
+/** What a partner's server would send and receive for a match: calls as curl, nudges, the feed. */
 
 import type { ComponentChildren } from 'preact';
 import type { Life, Nudge } from '../match/match';

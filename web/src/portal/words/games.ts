@@ -92,7 +92,7 @@ export const hasLiveAct = ({ test, live }: Game) =>
 
 const names = (games: readonly Game[]) => games.map(({ name }) => name).join(', ');
 
-/** What is on, and what waits for whom. The bold part first. */
+/** Which games are on, and which wait for the platform. The first part is shown in bold. */
 export function answerOf(games: readonly Game[], environment: Environment): [string, string] {
   const on = games.filter((game) =>
     environment === 'test' ? game.test : game.live === 'granted',

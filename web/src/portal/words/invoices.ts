@@ -37,7 +37,7 @@ export interface LineMatch {
   rakeUsdCents: number;
 }
 
-/** What is owed, and when. The bold part first. */
+/** What is owed, and when. The first part is shown in bold. */
 export function owed(invoices: readonly Invoice[], environment: string): [string, string] {
   const open = invoices.filter((invoice) => invoice.status === 'open');
   const draft = invoices.find((invoice) => invoice.status === 'draft');
@@ -53,7 +53,7 @@ export function owed(invoices: readonly Invoice[], environment: string): [string
   return [`${first}: ${dollars(sum)}${when}.`, rest];
 }
 
-/** When an invoice is due, from now on: `in 9 days`, `3 days late`. */
+/** When an invoice is due, counted from now: `in 9 days`, `3 days late`. */
 export function dueSays(invoice: Invoice, now = Date.now() / 1000): string {
   if (invoice.status !== 'open' || invoice.dueAt === undefined) return '';
   const left = invoice.dueAt - now;
@@ -63,7 +63,7 @@ export function dueSays(invoice: Invoice, now = Date.now() / 1000): string {
 export const titleOf = (invoice: Invoice) =>
   invoice.number === undefined ? 'Draft' : `Invoice ${invoice.number}`;
 
-/** What an invoice page answers first. The bold part first. */
+/** The first sentences of an invoice's page. The first part is shown in bold. */
 export function answerOf(invoice: Invoice): [string, string] {
   const total = dollars(invoice.totalUsdCents ?? 0);
   const of = `Rake of the matches decided in ${monthOf(invoice.periodFrom)}.`;

@@ -13,7 +13,7 @@ export interface Key {
   lastUsedAt?: number;
 }
 
-/** Seconds since its last call within which a key counts as in use. A use is told to the hour. */
+/** A key counts as in use for so many seconds after its last call. Uses are known to the hour. */
 const IN_USE_S = 2 * 3600;
 /** Seconds for which a replaced key still works. */
 export const ROTATION_S = 7 * 86_400;
@@ -21,7 +21,7 @@ export const ROTATION_S = 7 * 86_400;
 export const isUsed = (key: Key, now = Date.now() / 1000) =>
   key.lastUsedAt !== undefined && now - key.lastUsedAt < IN_USE_S;
 
-/** Which keys work, which stop, which are still used. The bold part first. */
+/** Which keys work, which stop, which are still used. The first part is shown in bold. */
 export function answerOf(keys: readonly Key[], environment: string): [string, string] {
   const working = keys.filter(({ status }) => status !== 'revoked');
   if (working.length === 0) {

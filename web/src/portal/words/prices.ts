@@ -103,7 +103,7 @@ export function collisions(were: readonly Tier[], now: readonly Tier[], typed: T
   });
 }
 
-/** What the page answers first. The bold part first. */
+/** The first sentences of the page. The first part is shown in bold. */
 export function answerOf(tiers: readonly Tier[], environment: string): [string, string] {
   if (tiers.length === 0) {
     return [`The platform has no tier in ${environment} yet.`, 'Support knows when it will.'];

@@ -118,7 +118,7 @@ export function faultsOf(theme: Theme): Partial<Record<keyof Theme, Fault>> {
   return faults;
 }
 
-/** The theme that the preview shows: with a text that can be read, and known colours alone. */
+/** The theme that the preview shows. Its text can be read, and a malformed colour stays as in `last`. */
 export function shownTheme(theme: Theme, last: Theme): Theme {
   const colour = (name: 'primaryColor' | 'backgroundColor' | 'textColor') =>
     isColour(theme[name]) ? theme[name] : last[name];
@@ -131,7 +131,7 @@ export function shownTheme(theme: Theme, last: Theme): Theme {
   };
 }
 
-/** What the page answers first: whether the text can be read. The bold part first. */
+/** The first sentences of the page: whether the text can be read. The first part is in bold. */
 export function answerOf(theme: Theme, environment: string): [string, string] {
   const { textColor: text, backgroundColor: background } = theme;
   if (!isColour(text) || !isColour(background)) {

@@ -79,7 +79,7 @@ export const MEASURES: readonly (readonly [Measure, string])[] = [
   ['rakeUsdCents', 'Rake'],
 ];
 
-/** A value as it stands at the axis. */
+/** A value as the axis shows it. */
 export function axisOf(measure: Measure, value: number): string {
   if (measure !== 'rakeUsdCents') return countOf(value);
   return value % 100 === 0 ? `$${countOf(value / 100)}` : dollars(value);
