@@ -80,11 +80,12 @@ async def open_core(
 ) -> AsyncIterator[Core]:
     """Give the service's core, working on the data folder.
 
-    On leaving, commit what was accepted and release the folder. `settlement` replaces the embedded
-    settlement, or the server if it is not instant, and `outbound` the client that calls partners'
-    endpoints. A new account is pinned to the current version of `versions`. With `inline`, the
-    event loop's thread commits, for tests on a virtual clock. `on_settlement_call` is told of every
-    call to the settlement server. Raises `BadSettings`, `DataFolderInUse` and `BadKeyFile`.
+    On leaving, commit what was accepted and release the folder. If `settlement` is instant, it
+    replaces the embedded settlement, else the settlement server. `outbound` replaces the client
+    that calls partners' endpoints. A new account is pinned to the current version of `versions`.
+    With `inline`, the event loop's thread commits, for tests on a virtual clock.
+    `on_settlement_call` is told of every call to the settlement server. Raises `BadSettings`,
+    `DataFolderInUse` and `BadKeyFile`.
     """
     clock, rng = clock or SystemClock(on_event), rng or SystemRng()
     settlements = _make_settlements(config, settlement, on_settlement_call)

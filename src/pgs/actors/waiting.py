@@ -12,7 +12,7 @@ from pgs.storage.moves import open_seats_of_player, running_seats_of_player
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """What a player may join: `match_id` is the oldest match that runs, `frame` is about seats."""
+    """The oldest running match of a player, and the frame that tells which seat waits."""
 
     match_id: str | None
     frame: Waiting | NoSeat

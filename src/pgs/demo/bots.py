@@ -48,8 +48,8 @@ _CLOSE_S: Final = 2.0
 """Seconds that a bot waits for its close frame to be answered. Nothing depends on the answer."""
 
 _PROTOCOL: Final = "pgs.game.v1"
-# After these close codes a new connection may work: the service stops, the connection broke, an
-# internal error, the registry cannot be read.
+# After these close codes a new connection may work. They mean that the service stops, the
+# connection broke, an error was internal, or the registry cannot be read.
 _RECONNECT_CODES: Final = (1001, 1006, 1011, 4503)
 
 

@@ -200,7 +200,7 @@ class Site:
 
 
 def _built(name: str) -> bytes | None:
-    """Return a file that `scripts/web` has built, or None if it has not run."""
+    """Return a file that `scripts/web` has built, or None if the script has not run."""
     try:
         return files("pgs").joinpath("web", "demo", name).read_bytes()
     except FileNotFoundError:

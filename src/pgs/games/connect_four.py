@@ -15,7 +15,7 @@ import msgspec
 from pgs.games.rules import Outcome, Side, TurnClock
 
 ROWS: Final = 6
-"""Rows of the board. The game is played on seven columns of six."""
+"""Rows of the board. The game is played on seven columns of six rows."""
 
 MOVES: Final = tuple("1234567")
 

@@ -97,8 +97,8 @@ def make_pages(base_url: str = "", portal: Portal | None = None) -> QuartTrio:
     `base_url` is the address of the service, for the documents that name it. Without `portal`,
     the portal's paths are unknown.
 
-    Its 404 and 405 (with `Allow`) are JSON objects with `error`. Exceptions pass through; the edge
-    logs and answers them.
+    The application's 404 and 405 (with `Allow`) are JSON objects with `error`. Exceptions pass
+    through; the edge logs and answers them.
     """
     app = QuartTrio("pgs.http", static_folder=None)
     app.config.update(PROPAGATE_EXCEPTIONS=True, PROVIDE_AUTOMATIC_OPTIONS=False)

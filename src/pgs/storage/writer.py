@@ -132,7 +132,8 @@ class Writer:
         self._waiting.append(job)
         self._queue.put(job)
         if self._inline:
-            # Other tasks may submit here, and join the group as they would with a thread.
+            # Other tasks may submit here. Their jobs join the group, as they do when a thread
+            # commits.
             await trio.lowlevel.cancel_shielded_checkpoint()
             self._catch_up()
             return _result_of(job).unwrap()

@@ -1,7 +1,8 @@
 """Presence: every player with an open game socket.
 
 Each method of the register takes effect before it returns. A player has one socket: opening another
-closes the first. Publishing a deactivated account or an emergency stop closes its sockets at once.
+closes the first. Publishing a deactivated account or an emergency stop closes the account's sockets
+at once.
 """
 
 from collections.abc import Iterator

@@ -59,7 +59,8 @@ def admin_write(
     """Return a write of the admin API. `path` is what follows `/partner/admin/`.
 
     `errors` are the refusals of this call; `partner_changed` is added, which any write can get.
-    `takes_seats`: a seat may exist after a crash, which is answered as the key API does.
+    `takes_seats`: an outage or a crash gets the reason that it has in the key API, because a seat
+    may exist.
     """
     return Endpoint(
         method=method,

@@ -19,7 +19,7 @@ Names = Mapping[type, Mapping[str, str]]
 
 
 def names_in(version: int, versions: ServedVersions) -> Names:
-    """Return what has another name in a version than in the oldest one."""
+    """Return the fields that a version names differently from the oldest version."""
     found: dict[type, dict[str, str]] = {}
     for number in sorted(versions.renames):
         if number <= version:

@@ -64,7 +64,7 @@ class HeldBack(msgspec.Struct, frozen=True):
 
 
 async def admit(services: Services, token: str | None) -> Session | Refusal | Plain | Reply:
-    """Return the session of a token, or the answer that refuses it, which may come late."""
+    """Return the session of a token, or the answer that refuses it, possibly after a delay."""
     verdict = judge(services, token)
     if isinstance(verdict, HeldBack):
         await trio.sleep(verdict.hold_s)

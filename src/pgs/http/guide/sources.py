@@ -59,7 +59,7 @@ NAMES: Final = (
 
 
 def read_published(name: str) -> str:
-    """Return a published file; in a checkout, `docs` and `web` have those that a wheel includes."""
+    """Return the text of a published file. In a checkout, some are in `docs` and `web`."""
     packaged = _PUBLISHED.joinpath(name)
     if packaged.is_file():
         return packaged.read_text(encoding="utf-8")

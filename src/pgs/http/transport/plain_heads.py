@@ -67,7 +67,7 @@ class PlainHead(HidesSecrets, msgspec.Struct, frozen=True):
 
 
 def read_plain_head(head: bytes) -> PlainHead | None:
-    """Return what a head says, or None if it is not plain. `raw` lacks the empty line."""
+    """Return what a head says, or None if it is not plain. `head` lacks the empty line."""
     first, *lines = head.split(_LINE_END)
     if (
         len(head) > MAX_PLAIN_BYTES
