@@ -66,7 +66,7 @@ class Backend:
         return await self._call(calls.match(match_id))
 
     async def results(self, cursor: str | None = None, wait_s: int = 0) -> Exchange:
-        """Read the results feed after a cursor. With `wait_s`, wait that long at most for rows."""
+        """Read the results feed after a cursor. With `wait_s`, wait at most that long for rows."""
         return await self._call(calls.results(cursor, wait_s))
 
     async def decide(self, match_id: str, winner_player_id: str) -> Exchange:

@@ -21,7 +21,7 @@ for documentation (RFC 2606)."""
 
 
 class LoopbackResolver(trio.abc.HostnameResolver):
-    """Resolves one name, or all names below one that begins with a dot, to this machine.
+    """Resolves one name to this machine; if it begins with a dot, all names below it.
 
     It never asks a name server.
     """

@@ -98,8 +98,8 @@ def read_portal(
 def content_security_policy(issuer: str) -> str:
     """Return the policy of the portal's document.
 
-    It loads its own files alone, connects to this service and to the issuer, and is framed by
-    itself alone: a hidden frame renews the sign-in.
+    The document loads only its own files, connects only to this service and to the issuer, and may
+    be framed only by itself, because a hidden frame renews the sign-in.
     """
     parts = urlsplit(issuer)
     origin = f"{parts.scheme}://{parts.netloc}"

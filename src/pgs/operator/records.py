@@ -16,7 +16,7 @@ from pgs.storage.ledger import LedgerTotals
 
 
 class Record(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """The base of all records: camel case in JSON, without the fields that have their default."""
+    """The base of all records: camel case in JSON, where fields with their default are left out."""
 
     @classmethod
     def of(cls, source: object, **more: object) -> Self:

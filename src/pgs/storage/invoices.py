@@ -182,7 +182,7 @@ async def unbilled(
 ) -> list[Unbilled]:
     """Return rake of the days from the first to the last that no invoice bills yet.
 
-    By day, game and tier.
+    The rake is listed by day, game and tier.
     """
     rows = await reader.all(
         "invoices.unbilled",
@@ -200,7 +200,7 @@ async def partners_with_unbilled(
 ) -> list[tuple[str, Environment]]:
     """Return partners and environments with unbilled rake up to `last_day`, in their order.
 
-    Beginning after the partner and environment `after`.
+    The list begins after the partner and environment `after`.
     """
     rows = await reader.all(
         "invoices.partners_with_unbilled",
@@ -217,7 +217,7 @@ async def drafts_after(
 ) -> list[tuple[str, Environment, int]]:
     """Return the partner, environment and month of drafts up to `last_month`, in their order.
 
-    Beginning after the partner, environment and month `after`.
+    The list begins after the partner, environment and month `after`.
     """
     rows = await reader.all(
         "invoices.drafts",

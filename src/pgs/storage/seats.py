@@ -190,7 +190,7 @@ async def heads_before(
 ) -> list[tuple[str, Environment]]:
     """Return partners and environments whose last final day is before `day`, in their order.
 
-    Beginning after the partner and environment `after`.
+    The list begins after the partner and environment `after`.
     """
     rows = await reader.all(
         "seats.heads_before",

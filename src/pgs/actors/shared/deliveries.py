@@ -95,7 +95,7 @@ class Deliveries:
     def tested_at_ms(self, endpoint: tuple[str, str]) -> int | None:
         """Return when the newest test event in flight to an endpoint was asked for.
 
-        In epoch milliseconds; None if there is none.
+        The result is in epoch milliseconds; None if no test event is in flight.
         """
         times = [
             flight.tested_at_ms

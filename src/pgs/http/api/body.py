@@ -24,7 +24,7 @@ from pgs.http.transport.asgi import ClientGone, Receive
 T = TypeVar("T")
 
 MAX_DIGITS: Final = 1000
-"""Digits of the longest integer that is read. Every field takes far fewer, and `int` and msgspec
+"""Digits of the longest integer that is read. Every field takes far fewer. `int` and msgspec would
 read more."""
 
 MAX_SAFE_INTEGER: Final = 2**53

@@ -87,8 +87,8 @@ Write = Callable[[bytes], Awaitable[None]]
 class Stream(msgspec.Struct, frozen=True):
     """A 200 without a stated length.
 
-    `produce` is given a function that sends a piece. It is cancelled when the client leaves, and
-    when the service stops. `close` is called once at the end, even if `produce` never began.
+    `produce` is given a function that sends a piece. `produce` is cancelled when the client leaves,
+    and when the service stops. `close` is called once at the end, even if `produce` never began.
     """
 
     content_type: str

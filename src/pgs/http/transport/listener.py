@@ -14,7 +14,7 @@ from pgs.http.transport.server import serve
 
 
 class Listener(msgspec.Struct, frozen=True):
-    """An open listener. Setting `stop` ends it as its limits allow, before the block's end."""
+    """An open listener. Setting `stop` ends it within its limits, even before the block ends."""
 
     url: str
     stop: trio.Event

@@ -176,7 +176,7 @@ def _items(core: Core, one: Seat | MatchWithSeats) -> list[OpenItem]:
 
 
 def _item_of(core: Core, one: Seat | MatchWithSeats, item_id: str) -> OpenItem | None:
-    """Return the open item of that id. A match's id is not enough: a decision is final."""
+    """Return the open item of that id. The id of a match is not enough: it may have two payouts."""
     return next((item for item in _items(core, one) if item.id == item_id), None)
 
 
