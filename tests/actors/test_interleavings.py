@@ -174,7 +174,7 @@ def test_the_invariants_hold_in_some_interleavings(
     check_that_everything_happened(run_rounds(folder, range(rounds), environment, monkeypatch))
 
 
-# In parts, which two processes share.
+# The rounds are split into parts, so that two processes can share them.
 @pytest.mark.torture
 @pytest.mark.parametrize("part", range(TORTURE_PARTS))
 @pytest.mark.parametrize(("environment", "rounds"), [("live", 250), ("test", 30)])

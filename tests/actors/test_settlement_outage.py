@@ -154,7 +154,7 @@ async def test_an_answer_that_contradicts_a_decision_is_told_and_changes_nothing
 # --- when the setting changes between two starts ------------------------------------------------
 
 
-async def test_what_the_server_holds_waits_for_it_while_no_server_is_set(
+async def test_what_a_server_holds_stays_open_while_no_server_is_set(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     port = ScriptedSettlement()

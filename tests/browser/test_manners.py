@@ -51,7 +51,7 @@ def test_a_press_while_the_opponent_thinks_is_answered(shown: Shown) -> None:
     shown.tab.hears("It is not your turn yet.")
 
 
-def test_announcements_stand_one_after_the_other(shown: Shown) -> None:
+def test_announcements_are_kept_one_after_the_other(shown: Shown) -> None:
     shown.server.send(snapshot("tic-tac-toe", START, ["a1"], deadlineAtMs=1))
     log = shown.tab.frame.locator("[role=log] p")
     expect(log.last).to_contain_text("Your turn", timeout=WAIT_MAX_MS)

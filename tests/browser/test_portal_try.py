@@ -111,7 +111,7 @@ def test_a_refusal_says_what_helps_as_a_server_would_be_told(admin: Visitor) -> 
         assert by_admin(admin.demo, "POST", "games/reversi/test")["_status"] == 200
 
 
-def test_another_origin_cannot_show_the_portal_s_frame(
+def test_another_origin_cannot_show_the_portals_frame(
     browser: Browser, demo: dict[str, str], site: str
 ) -> None:
     page = browser.new_page()

@@ -228,7 +228,7 @@ def _node() -> str:
         ("js", ".mjs", r"p-\S+-a ended won payout: 180"),
     ],
 )
-async def test_the_first_page_s_example_prints_the_money_of_its_match_even_if_another_seat_waits(
+async def test_the_first_pages_example_prints_the_money_of_its_match_even_if_another_seat_waits(
     tmp_path: Path, language: str, suffix: str, paid: str
 ) -> None:
     program = {"sh": ["sh"], "python": [sys.executable], "js": [_node()]}[language]
@@ -247,7 +247,7 @@ async def test_the_first_page_s_example_prints_the_money_of_its_match_even_if_an
 
 
 @pytest.mark.parametrize(("language", "suffix"), [("python", ".py"), ("js", ".mjs")])
-async def test_the_first_page_s_example_says_why_a_call_is_refused(
+async def test_the_first_pages_example_says_why_a_call_is_refused(
     tmp_path: Path, language: str, suffix: str
 ) -> None:
     program = {"python": [sys.executable], "js": [_node()]}[language]

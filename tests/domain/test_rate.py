@@ -140,7 +140,7 @@ def test_an_answer_says_what_is_left_and_when_the_bucket_will_be_full() -> None:
 
 
 @given(policies, st.floats(0, 1000))
-def test_left_is_what_can_still_be_taken(policy: BucketPolicy, now: float) -> None:
+def test_an_answer_says_how_many_calls_can_still_be_made(policy: BucketPolicy, now: float) -> None:
     bucket = Bucket(policy)
     drain(bucket, 0.0)
     taken = bucket.take(now)

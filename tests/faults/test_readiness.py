@@ -100,7 +100,8 @@ async def test_a_stalled_writer_makes_the_service_unready(
 async def test_a_disk_with_room_for_the_probe_but_no_seat_makes_the_service_unready(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The limit on pages that stands for a full disk must be set on the writer's own connection.
+    # A limit on the database's pages acts as a full disk. It must be set on the writer's
+    # connection.
     writers: list[sqlite3.Connection] = []
 
     def connect_and_keep(

@@ -26,7 +26,7 @@ GIVES_UP_S = 2.0  # seconds, as a try does
 
 
 class _System:
-    """A system resolver that answers at once, but for names in `hanging` when the test says so."""
+    """A system resolver that answers at once. Names in `hanging` wait until the test says so."""
 
     def __init__(self) -> None:
         self.hanging: set[str] = set()

@@ -126,7 +126,7 @@ async def test_a_player_who_waits_in_the_queue_is_left_there(admin: AdminClient)
     assert "waits" not in players
 
 
-async def test_without_a_stake_the_account_s_own_price_is_paid(admin: AdminClient) -> None:
+async def test_without_a_stake_the_accounts_own_price_is_paid(admin: AdminClient) -> None:
     tried = await admin.call_ok("POST", "test-match", {"gameId": BOTH, "tierId": SILVER})
     assert tried["stakeUsdCents"] == SILVER_CENTS
     asked = {"gameId": BOTH, "tierId": SILVER, "stakeUsdCents": SILVER_CENTS}

@@ -168,7 +168,7 @@ async def test_a_line_bills_rake_once(database: Database) -> None:
         {"tier_id": "tier-2"},
     ],
 )
-async def test_a_line_of_play_that_never_was_conflicts(
+async def test_a_line_about_play_that_never_happened_conflicts(
     changes: dict[str, object], database: Database
 ) -> None:
     await commit(database, _played(DAY), rows.insert_invoice(_invoice(1)))

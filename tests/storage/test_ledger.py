@@ -130,7 +130,7 @@ async def test_a_transfer_of_a_seat_is_booked_once(database: Database) -> None:
     assert await commit(database, insert_row(_row(2, charge, "other"))) is Outcome.COMMITTED
 
 
-async def test_a_row_takes_a_place_of_its_own(database: Database) -> None:
+async def test_no_two_rows_have_the_same_number(database: Database) -> None:
     assert await commit(database, insert_row(_row(1, ledger.charge(seat(1))))) is Outcome.COMMITTED
     assert await commit(database, insert_row(_row(1, ledger.charge(seat(2))))) is Outcome.CONFLICT
     assert await commit(database, insert_row(_row(2, ledger.charge(seat(2))))) is Outcome.COMMITTED

@@ -37,7 +37,7 @@ test('a refusal gives way to its call, and only to that', () => {
   assert.equal(withEvent(rows, call(404, 'seat_not_found'), 2).length, 2);
 });
 
-test('rows are bounded, and filters show what they say', () => {
+test('only the newest rows are kept, and each filter lets its own kind through', () => {
   let rows: NowRow[] = [];
   for (let number = 0; number < ROWS_MAX + 5; number += 1) {
     rows = withEvent(rows, call(200), number);

@@ -13,7 +13,7 @@ from tests.journeys.partners import account
 ISSUER = {"identity_issuer": "https://login.example", "identity_client_id": "portal"}
 
 
-async def test_only_the_portal_s_own_origin_may_frame_it_whatever_is_registered(
+async def test_only_the_portals_own_origin_may_frame_it_whatever_is_registered(
     tmp_path: Path,
 ) -> None:
     async with embedding_service(tmp_path, **ISSUER) as service:

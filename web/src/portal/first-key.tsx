@@ -92,7 +92,7 @@ interface StoredProps {
   onDone(): void;
 }
 
-/** The key, until somebody says that it is stored. */
+/** The new key, until the person says that it is stored. */
 function Stored({ api, minted, onDone }: StoredProps) {
   const [stored, setStored] = useState(false);
   const seen = useFirstCall(api, minted.keyId);

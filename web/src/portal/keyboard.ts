@@ -23,7 +23,7 @@ const PAIR_MS = 1500;
 interface Keys {
   onPalette(): void;
   onPage(name: string): void;
-  /** Whether single keys work. */
+  /** Whether shortcuts of a single key are on. */
   single: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The live stream of an account: its events as they come, from one stream after another. */
+/** The live events of an account. When one stream ends, the next one is opened. */
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Api, Environment } from '../api';
@@ -109,7 +109,7 @@ const pause = (ms: number, signal: AbortSignal) =>
 
 /**
  * Follows the stream while the page is shown. `take` gets the events as they come. Returns whether
- * the stream is open, and what has closed it.
+ * the stream is open, and if it was refused or failed, why.
  */
 export function useLive(
   api: Api,

@@ -11,7 +11,7 @@ export interface NowRow {
   event: LiveEvent;
 }
 
-/** Rows that are kept. Older ones are dropped: nobody scrolls further, and nothing is stored. */
+/** How many rows are kept. Older ones are dropped, because nobody scrolls that far. */
 export const ROWS_MAX = 300;
 
 export const FILTERS = ['all', 'refused', 'calls', 'seats', 'matches', 'nudges'] as const;

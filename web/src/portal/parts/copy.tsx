@@ -9,7 +9,7 @@ interface CopyProps {
   onCopied?(): void;
 }
 
-/** A button that copies a text, and says whether it could. */
+/** A button that copies a text, and says whether that worked. */
 export function Copy({ text, what = '', small = false, onCopied }: CopyProps) {
   const [said, say] = useState('');
   const copy = () =>

@@ -3,7 +3,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Api } from '../api';
 
-/** Entries of a list that are kept. The page says so if there are more. */
+/** How many entries of a list are kept. The page says so if there are more. */
 export const ENTRIES_MAX = 10_000;
 /** Entries of a page, the most that the service sends at once. */
 const PAGE = 500;
@@ -15,7 +15,7 @@ interface Page {
 export interface List<T> {
   /** null until the first page is there. */
   entries: readonly T[] | null;
-  /** Whether these are all, or as many as are kept. */
+  /** Whether no more can be read: these are all, or as many as are kept. */
   whole: boolean;
   error: unknown;
   more(): void;

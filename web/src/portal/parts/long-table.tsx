@@ -8,7 +8,7 @@ import type { Shown } from './window';
 
 /** Pixels of a row until one has been measured. */
 const ROW_PX = 41;
-/** Rows before the end at which more are asked for. */
+/** More rows are asked for when this many or fewer are left below. */
 const NEAR_END = 50;
 
 interface LongTableProps<Row> {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 
 export interface Column<Row> {
-  /** The head of the column. An empty one is for acts. */
+  /** The head of the column. It is empty for a column of buttons. */
   head: string;
   cell(row: Row): ComponentChildren;
   right?: boolean;

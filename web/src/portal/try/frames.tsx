@@ -9,7 +9,7 @@ export interface Player {
   frameUrl: string;
 }
 
-/** What a frame tells of its match. */
+/** What a frame reports about its match. */
 export interface FrameNews {
   type: 'pgs.state' | 'pgs.ended' | 'pgs.error';
   status?: string;

@@ -29,7 +29,7 @@ export interface Attempt {
 export const FAILURES_MAX = 10;
 /** Tries of a nudge. */
 const TRIES_MAX = 3;
-/** Attempts that the last nudges are drawn from. */
+/** How many attempts are searched for the last nudges. */
 const STRIP_MAX = 50;
 
 export const whenOf = ({ at }: Attempt) => momentOf(at);
@@ -169,7 +169,7 @@ export type Outcome = 'all' | 'failed' | 'taken' | 'test';
 export interface AttemptFilter {
   outcome: Outcome;
   text: string;
-  /** The first second that is wanted, or null. */
+  /** The first second to show, or null for no limit. */
   since: number | null;
 }
 

@@ -87,7 +87,7 @@ export interface EntryFilter {
   text: string;
   kind: string;
   actor: string;
-  /** The second after the last one that is wanted, or null. */
+  /** The second after the last one to show, or null for no limit. */
   before: number | null;
 }
 

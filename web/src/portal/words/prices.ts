@@ -1,4 +1,4 @@
-/** The prices of an account beside floor and prize. Amounts are US cents, typed ones dollars. */
+/** Prices between floor and prize. Stored amounts are in US cents, typed ones in dollars. */
 
 import { centsOf, dollars } from '../parts/format';
 
@@ -12,7 +12,7 @@ export interface Tier {
   /** Whether the account's price is charged. */
   inForce: boolean;
   games: string[];
-  /** As it was set. */
+  /** The price as it was set. */
   priceUsdCents?: number;
 }
 

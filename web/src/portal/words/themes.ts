@@ -118,7 +118,7 @@ export function faultsOf(theme: Theme): Partial<Record<keyof Theme, Fault>> {
   return faults;
 }
 
-/** The theme that the preview shows. Its text can be read, and a malformed colour stays as in `last`. */
+/** The theme that the preview shows. Its text can be read. Malformed colours stay as in `last`. */
 export function shownTheme(theme: Theme, last: Theme): Theme {
   const colour = (name: 'primaryColor' | 'backgroundColor' | 'textColor') =>
     isColour(theme[name]) ? theme[name] : last[name];
