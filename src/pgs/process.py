@@ -57,7 +57,7 @@ def _say(text: str) -> None:
     """
     if sys.stdout is not None:
         with suppress(OSError):
-            os.write(sys.stdout.fileno(), os.fsencode(text))  # it may not be UTF-8
+            os.write(sys.stdout.fileno(), os.fsencode(text))  # names need not be UTF-8
 
 
 def run(config: Config) -> int:

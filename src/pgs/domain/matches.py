@@ -1,6 +1,6 @@
 """The match that two seats share, from its start to its end.
 
-`payouts.py` has the money that an ended match owes.
+`payouts.py` says what an ended match owes.
 """
 
 from typing import Literal

@@ -200,7 +200,7 @@ class CourierActor(DispatchingActor):
     async def _follow_endpoint(self) -> None:
         """Read the endpoint again. If it was saved again or is off, cut its nudges short.
 
-        After a new secret alone, the nudges in flight keep their signature.
+        If only the secret is new, the nudges in flight keep their signature.
         """
         before = self._endpoint
         await self._read_endpoint()

@@ -139,7 +139,7 @@ def player_refusal(body: Mapping[str, object]) -> Refusal | None:
 
 
 def missing_key_in(headers: Headers) -> str:
-    """Return the addition for a missing `idempotencyKey`, if a header names one; else ''."""
+    """Return what to say of a missing `idempotencyKey` if a header names one, else ''."""
     if any(name == b"idempotency-key" for name, _ in headers):
         return (
             " The header Idempotency-Key is not read: send its value as the field `idempotencyKey`."
@@ -221,7 +221,7 @@ def sign_in_refusal(headers: Headers) -> Refusal:
 
 
 def no_browser(headers: Headers) -> str:
-    """Return the addition to a refused method, if the call is a browser's preflight; else ''."""
+    """Return what to say of a refused method if the call is a browser's preflight, else ''."""
     if any(name == b"access-control-request-method" for name, _ in headers):
         return (
             " A page in a browser cannot make this call: API keys belong on servers, and whoever "

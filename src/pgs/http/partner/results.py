@@ -43,7 +43,8 @@ silent connection after 30."""
 
 SINCE_AHEAD_MAX_S = 86_400
 """Seconds that `since` can be ahead of the service's clock. A later time is most likely written in
-milliseconds; its answer would be the feed's end, and a reader would pass over every row."""
+milliseconds. The answer to it would begin at the end of the feed, and the reader would miss every
+row."""
 
 _SECONDS = re.compile(r"[0-9]{1,15}", re.ASCII)
 _TOO_LATE = (

@@ -147,7 +147,7 @@ async def read_seat(call: Call) -> Answer:
 
 
 async def cancel_seat(call: Call) -> Answer:
-    """Return a waiting seat once it has ended and its stake is on its way back."""
+    """End a waiting seat, and return it when its end is on disk. Its stake will be refunded."""
     principal = call.principal
     seats = call.services.directory.partner(principal.partner_id).seats(principal.environment)
     reply = await seats.ask(CancelSeat(call.path["seat_id"]))
