@@ -35,6 +35,9 @@ PAGES: Final = (
     ("theme", "test/theme", "Theme"),
     ("webhooks", "test/webhooks?open=att_3", "Webhooks"),
 )
+_MOVES: Final = ((0, 4), (1, 5), (0, 3))
+"""The player and the column of each move of connect four on the page where matches are tried."""
+
 _SIZE: Final = {"width": 1200, "height": 900}
 _COLOURS: Final = 128
 """Colours of a picture: few, so that it stays small."""
@@ -46,21 +49,33 @@ _SETTLED_MS: Final = 500
 def _draw(browser: Browser, demo: dict[str, str]) -> None:
     with closing(PortalVisitor(browser, demo, viewport=_SIZE)) as visitor:
         visitor.sign_in()
+        visitor.go("test", "Home")
+        _shoot(visitor, "home")
+        visitor.go("test/try", "Try it")
+        visitor.press("Seat two test players")
+        visitor.page.get_by_text("alice is to move.").wait_for()
+        for number, column in _MOVES:
+            frame = visitor.page.frame_locator(".player iframe").nth(number)
+            frame.locator(f'[aria-label^="Column {column},"][aria-label$="playable"]').click()
+        visitor.page.get_by_text("bob is to move.").wait_for()
+        _shoot(visitor, "try")
         answer_figures(visitor.page)
         answer_logs(visitor.page, 40)
         for name, path, title in PAGES:
             visitor.go(path, title)
-            shots = []
-            for dark in (False, True):
-                visitor.page.emulate_media(color_scheme="dark" if dark else "light")
-                visitor.page.wait_for_timeout(_SETTLED_MS)
-                shot = Image.open(io.BytesIO(visitor.page.screenshot())).convert("RGB")
-                shots.append(shot.resize((900, 675)))
-            for shot, scheme in zip(shots, ("light", "dark"), strict=True):
-                picture = FOLDER / f"{name}-{scheme}.png"
-                few = shot.quantize(_COLOURS, dither=Image.Dither.NONE)
-                few.save(picture, optimize=True)
-                print(f"{picture.relative_to(ROOT)}: {picture.stat().st_size // 1000} kB")
+            _shoot(visitor, name)
+
+
+def _shoot(visitor: PortalVisitor, name: str) -> None:
+    """Draw the page that is shown, light and dark."""
+    for scheme in ("light", "dark"):
+        visitor.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        visitor.page.wait_for_timeout(_SETTLED_MS)
+        shot = Image.open(io.BytesIO(visitor.page.screenshot())).convert("RGB")
+        picture = FOLDER / f"{name}-{scheme}.png"
+        few = shot.resize((900, 675)).quantize(_COLOURS, dither=Image.Dither.NONE)
+        few.save(picture, optimize=True)
+        print(f"{picture.relative_to(ROOT)}: {picture.stat().st_size // 1000} kB")
 
 
 def main() -> None:
