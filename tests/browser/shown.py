@@ -26,7 +26,7 @@ class Shown:
         return self.tab.page.frames[1]
 
     def show(self, game: str, state: State, sees: str | None = None) -> None:
-        """Bring the frame into a state. `sees`: what it then says, in another language."""
+        """Bring the frame into a state. `sees`: the text to wait for, if not English."""
         self.matches += 1
         now = self.tab.page.evaluate("Date.now()")
         show(self.server, game, state, self.matches, now)

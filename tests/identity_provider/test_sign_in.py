@@ -115,7 +115,7 @@ def provider(*options: str) -> Iterator[Issuer]:
 
 @pytest.fixture(scope="module")
 def issuer() -> Iterator[Issuer]:
-    """A provider whose ID tokens have an address."""
+    """A provider whose ID tokens have an e-mail address."""
     with provider("--email-in-tokens") as running:
         yield running
 

@@ -49,7 +49,7 @@ async def commit(database: Database, *stmts: Stmt) -> Outcome:
     return await database.writer.submit(Tx("acme", stmts))
 
 
-async def test_an_account_is_read_as_it_was_written_alone_and_with_all_others(
+async def test_an_account_reads_back_as_written_alone_and_among_all_accounts(
     database: Database,
 ) -> None:
     plain = account("other")

@@ -56,7 +56,8 @@ const seat = (number: number): Seat => ({
 
 const attempt = { nudgeId: 'n', delivered: false, durationMs: 1, responseBody: '' };
 
-test('a seat without an opponent is told from its charge to its refund', () => {
+test('the story of a seat without an opponent begins with its charge and ends with its refund', ()
+=> {
   const life: Life = {
     match: {
       matchId: 'mat_1', environment: 'test', gameId: 'tic-tac-toe', tierId: 'bronze',

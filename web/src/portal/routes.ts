@@ -8,7 +8,7 @@ import type { Environment } from './api';
 import type { PageProps } from './page';
 import type { IconName } from './parts/icon';
 
-/** Where the navigation has a page. `hidden`: only links lead to it. */
+/** The part of the navigation that lists the page. `hidden`: none; only links lead to it. */
 export type Group = 'watch' | 'build' | 'account' | 'hidden';
 
 export interface Route {
