@@ -134,7 +134,7 @@ async def test_burst_and_rate_can_be_set_separately(operator: Operator) -> None:
     assert "Nothing to set" in (await operator.refused(PARTNER_SET, PartnerSettings("acme"))).error
 
 
-async def test_name_and_domain_are_corrected_and_one_wrong_value_refuses_all(operator: Operator) -> None:
+async def test_a_correction_is_made_as_a_whole_or_not_at_all(operator: Operator) -> None:
     mended = await operator.done(
         PARTNER_SET, PartnerSettings("acme", name=" Acme Ltd ", admin_domain="ACME.example", rate=7)
     )
