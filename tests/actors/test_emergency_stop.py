@@ -102,7 +102,12 @@ async def test_a_stop_whose_process_dies_after_the_mark_is_finished_at_the_next_
 
 @pytest.mark.parametrize(
     "text",
-    ["insert into match", "update match", "delete from stop", "closing is null and seat_id >"],
+    [
+        "insert into match",
+        "update match",
+        "delete from stop",
+        "closing is null and (player_id, seq) >",
+    ],
 )
 async def test_a_stop_that_breaks_half_way_is_finished_within_a_minute(
     text: str, tmp_path: Path, autojump_clock: MockClock

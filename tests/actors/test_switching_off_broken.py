@@ -53,7 +53,7 @@ async def test_a_start_finishes_a_closing_that_a_crash_cut_short(
     [
         "insert into match",
         "update match",
-        "closing is null and seat_id >",
+        "closing is null and (player_id, seq) >",
         "select match_id from match",
     ],
 )
