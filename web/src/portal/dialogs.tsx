@@ -108,11 +108,19 @@ function Changed({ api, what, versus, environment, onDone }: ChangedProps) {
   );
 }
 
+const NOT_SIGNED_IN = {
+  failed: 'That did not work. Allow this page to open a window, and try again.',
+  another:
+    'The window has signed in somebody else. This page stays with the person who opened it: ' +
+    'sign in as that person, or load the page anew to go on as the other.',
+} as const;
+
 function SignInAgain({ signIn, onDone }: { signIn: SignIn; onDone: Done }) {
   const [said, setSaid] = useState('What you have typed stays where it is.');
   const press = async () => {
-    if (await signIn.inWindow()) onDone(true);
-    else setSaid('That did not work. Allow this page to open a window, and try again.');
+    const problem = await signIn.inWindow();
+    if (problem === null) onDone(true);
+    else setSaid(NOT_SIGNED_IN[problem]);
   };
   const foot = (
     <Button kind="pri" autofocus onPress={() => void press()}>

@@ -123,11 +123,11 @@ interface NoneProps {
   onAgain(): void;
 }
 
-/** Says that nobody has invited this address. It tries the link's invite, to say why that fails. */
+/**
+ * Says that nobody has invited this address. A press tries the link's invite, which says why that
+ * fails. Nothing else tries it: a link that somebody has sent must not make its reader a member.
+ */
 function None({ email, named, reason, busy, onTry, onAgain }: NoneProps) {
-  useEffect(() => {
-    if (named !== null) onTry(named);
-  }, [named]);
   return (
     <>
       <h1 tabIndex={-1}>No invite for you</h1>
@@ -140,9 +140,16 @@ function None({ email, named, reason, busy, onTry, onAgain }: NoneProps) {
         You are signed in as <strong>{email}</strong>, and belong to no account. Ask an admin of
         your company to invite exactly this address, or sign out and take another one.
       </p>
-      <Button busy={busy} onPress={onAgain}>
-        Look again
-      </Button>
+      <div class="row">
+        {named !== null && reason === undefined && (
+          <Button busy={busy} onPress={() => onTry(named)}>
+            Accept the link's invite
+          </Button>
+        )}
+        <Button busy={busy} onPress={onAgain}>
+          Look again
+        </Button>
+      </div>
     </>
   );
 }

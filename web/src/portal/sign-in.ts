@@ -17,12 +17,15 @@ interface Asked {
 }
 
 interface Discovered {
+  issuer: string;
   authorization_endpoint: string;
   token_endpoint: string;
 }
 
 const PATH = '/portal/signed-in';
 const STORED = 'pgs-sign-in';
+/** Stored while this tab is signed out: a reload does not sign in by itself. */
+const SIGNED_OUT = 'pgs-signed-out';
 const MESSAGE = 'pgs.portal.signed-in';
 
 /** How long the hidden frame may take, in milliseconds. */
@@ -61,6 +64,8 @@ export function claimsOf(token: string): Record<string, unknown> {
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
+const isSignedOut = () => sessionStorage.getItem(SIGNED_OUT) !== null;
+
 /** Hands an answer of the issuer to the window that asked. Returns whether there was one. */
 export function handOver(): boolean {
   const asker = window.parent !== window ? window.parent : (window.opener as Window | null);
@@ -71,9 +76,15 @@ export function handOver(): boolean {
   return window.parent !== window || location.pathname === PATH;
 }
 
+/** A renewal has signed in another person. */
+class AnotherPerson extends Error {}
+
 export class SignIn {
   readonly #data: PortalData;
   #token: string | null = null;
+  /** Who is signed in, by the issuer's id. What this page shows is theirs. */
+  #person: unknown = null;
+  #forgotten = false;
   #discovered: Promise<Discovered> | null = null;
   #renewing: Promise<boolean> | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -92,14 +103,19 @@ export class SignIn {
     return typeof email === 'string' ? email : '';
   }
 
+  /** Signs out of this tab. A renewal that still runs gets nothing. */
   forget(): void {
     clearTimeout(this.#timer);
     this.#token = null;
+    this.#forgotten = true;
+    sessionStorage.setItem(SIGNED_OUT, 'yes');
   }
 
   /** Goes to the issuer's page. The browser comes back to the path that is shown now. */
   async leave(): Promise<void> {
-    const { url, asked } = await this.#request(location.pathname + location.search);
+    // After signing out, the issuer asks who it is, even if it still knows the last one.
+    const more = isSignedOut() ? { prompt: 'login' } : {};
+    const { url, asked } = await this.#request(location.pathname + location.search, more);
     sessionStorage.setItem(STORED, JSON.stringify(asked));
     location.assign(url);
   }
@@ -113,11 +129,13 @@ export class SignIn {
     if (stored === null) throw new Error('This sign-in was not begun here.');
     const asked = JSON.parse(stored) as Asked;
     await this.#redeem(search, asked);
+    sessionStorage.removeItem(SIGNED_OUT);
     return insidePortal(asked.back, location.origin);
   }
 
   /** Gets a new token without a page. Returns whether it worked; one at a time. */
   renew(): Promise<boolean> {
+    if (isSignedOut()) return Promise.resolve(false);
     this.#renewing ??= this.#silently().finally(() => (this.#renewing = null));
     return this.#renewing;
   }
@@ -139,17 +157,17 @@ export class SignIn {
     }
   }
 
-  /** Signs in again in a small window, so that the page stays. Returns whether it worked. */
-  async inWindow(): Promise<boolean> {
+  /** Signs in again in a small window, so that the page stays. Returns why not, or null. */
+  async inWindow(): Promise<'another' | 'failed' | null> {
     const opened = window.open('', '_blank', 'popup,width=480,height=640');
-    if (opened === null) return false;
+    if (opened === null) return 'failed';
     try {
       const { url, asked } = await this.#request('/portal');
       opened.location.href = url;
       await this.#redeem(await answerOf(() => opened), asked);
-      return true;
-    } catch {
-      return false;
+      return null;
+    } catch (error) {
+      return error instanceof AnotherPerson ? 'another' : 'failed';
     } finally {
       opened.close();
     }
@@ -181,7 +199,9 @@ export class SignIn {
     if (answer.get('state') !== asked.state) throw new Error('The answer is not to this request.');
     const code = answer.get('code');
     if (code === null) throw new Error(answer.get('error') ?? 'There is no code.');
-    const { token_endpoint: endpoint } = await this.#discover();
+    const { token_endpoint: endpoint, issuer } = await this.#discover();
+    // RFC 9207: an issuer may name itself, so that another one's answer is not taken for its own.
+    if ((answer.get('iss') ?? issuer) !== issuer) throw new Error('The answer is of another issuer.');
     const body = new URLSearchParams({
       grant_type: 'authorization_code',
       code,
@@ -192,7 +212,12 @@ export class SignIn {
     const reply = await fetch(endpoint, { method: 'POST', body });
     if (!reply.ok) throw new Error('The issuer did not take the code.');
     const tokens = (await reply.json()) as { id_token: string; access_token: string };
-    if (claimsOf(tokens.id_token).nonce !== asked.nonce) throw new Error('The nonce is another.');
+    const { nonce, sub } = claimsOf(tokens.id_token);
+    if (nonce !== asked.nonce) throw new Error('The nonce is another.');
+    if (this.#forgotten) throw new Error('You have signed out meanwhile.');
+    // What was typed here, or waits to be sent again, is not for another person's account.
+    if (this.#person !== null && sub !== this.#person) throw new AnotherPerson();
+    this.#person = sub;
     this.#keep(this.#data.sends === 'id' ? tokens.id_token : tokens.access_token);
   }
 
