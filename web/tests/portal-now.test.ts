@@ -56,8 +56,7 @@ const seat = (number: number): Seat => ({
 
 const attempt = { nudgeId: 'n', delivered: false, durationMs: 1, responseBody: '' };
 
-test('the story of a seat without an opponent begins with its charge and ends with its refund', ()
-=> {
+test('the story of a seat without an opponent goes from its charge to its refund', () => {
   const life: Life = {
     match: {
       matchId: 'mat_1', environment: 'test', gameId: 'tic-tac-toe', tierId: 'bronze',

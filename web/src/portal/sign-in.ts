@@ -201,7 +201,8 @@ export class SignIn {
     if (code === null) throw new Error(answer.get('error') ?? 'There is no code.');
     const { token_endpoint: endpoint, issuer } = await this.#discover();
     // RFC 9207: an issuer may name itself, so that another one's answer is not taken for its own.
-    if ((answer.get('iss') ?? issuer) !== issuer) throw new Error('The answer is of another issuer.');
+    const named = answer.get('iss') ?? issuer;
+    if (named !== issuer) throw new Error('The answer is of another issuer.');
     const body = new URLSearchParams({
       grant_type: 'authorization_code',
       code,
