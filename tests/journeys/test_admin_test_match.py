@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 
 from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.actors.messages.account.settings import AgreeTerms, ChangeLicence, SetPrices
@@ -12,6 +13,7 @@ from pgs.actors.messages.seats import DecideMatch, Seated, StakeSeat
 from pgs.actors.seating import together
 from pgs.domain.licences import Step
 from pgs.domain.members import PLATFORM
+from pgs.domain.rate import TEST_MATCH_POLICY
 from pgs.domain.seats import SeatRequest
 from pgs.http.admin.test_match import TriedPlayer
 from tests.journeys.admin_client import AdminClient, open_admin
@@ -203,3 +205,14 @@ async def test_a_crash_is_answered_like_one_on_seating_and_leaves_no_seat(
 def test_the_session_tokens_are_hidden_from_logs() -> None:
     shown = repr(TriedPlayer("alice-1", "alice", "pgs1.secret", "https://games.example"))
     assert "pgs1" not in shown
+
+
+async def test_one_account_starts_only_so_many_test_matches_a_second(admin: AdminClient) -> None:
+    bucket, now = admin.service.core.directory.partner("acme").test_matches, trio.current_time()
+    for _ in range(TEST_MATCH_POLICY.burst - 1):  # at a later time, so that none is regained
+        assert bucket.take(now + 3600).allowed
+    assert (await admin.call_ok("POST", "test-match", ASKED, who="dev"))["matchId"]
+    refused = await admin.call("POST", "test-match", ASKED)
+    check_refusal(refused, 429, "rate_limited")
+    assert int(refused.header("retry-after") or 0) >= 1
+    assert len((await admin.call_ok("GET", "matches?environment=test"))["matches"]) == 1

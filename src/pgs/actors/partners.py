@@ -14,7 +14,7 @@ from pgs.actors.kernel.restarts import RestartCounter
 from pgs.actors.parts import Parts
 from pgs.actors.shared.admission import PartnerAdmission
 from pgs.domain.environments import Environment
-from pgs.domain.rate import GAME_API_FACTOR
+from pgs.domain.rate import GAME_API_FACTOR, TEST_MATCH_POLICY, Bucket
 
 
 class Makers(msgspec.Struct, frozen=True):
@@ -38,6 +38,7 @@ class PartnerActors:
         self.admission = PartnerAdmission(parts.process_admission)
         self.embed_admission = PartnerAdmission(parts.process_admission)  # for the frame's pages
         self.game_admission = PartnerAdmission(parts.process_admission, GAME_API_FACTOR)
+        self.test_matches = Bucket(TEST_MATCH_POLICY)
         self._makers = makers
         self._cells: dict[str, Cell] = {}  # by role
         self._tables: dict[str, Cell] = {}  # by match id
@@ -102,6 +103,7 @@ class PartnerActors:
             and self.admission.is_full(now)
             and self.embed_admission.is_full(now)
             and self.game_admission.is_full(now)
+            and self.test_matches.is_full(now)
             and not self.restarts.degraded(now)
             and not any(cell in alive for cell in (*self._cells.values(), *self._tables.values()))
         )

@@ -57,6 +57,11 @@ PARTNER_POLICY: Final = BucketPolicy(burst=300, rate=80)
 The embed budget and the budget of unknown keys have the same size."""
 
 
+TEST_MATCH_POLICY: Final = BucketPolicy(burst=10, rate=1)
+"""Calls for a test match by all members of one account, at once and each second after that. People
+press a button for each, and each match stays open for up to an hour."""
+
+
 PLAYER_POLICY: Final = BucketPolicy(burst=60, rate=20)
 """Calls of one player's session token, at once and each second after that, as the interface
 promises. A frame makes two or three when it loads."""

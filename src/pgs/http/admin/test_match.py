@@ -6,6 +6,7 @@ The caller gets a session token for each player and never sees an API key.
 from typing import Final
 
 import msgspec
+import trio
 from msgspec import UNSET, UnsetType
 
 from pgs.actors.messages.seats import SeatTogether
@@ -14,8 +15,9 @@ from pgs.domain.secrets import HidesSecrets
 from pgs.domain.sessions import TTL_MAX, SessionClaims, sign_session
 from pgs.http.admin.endpoints import admin_write
 from pgs.http.admin.gate import AdminCall, account_now
+from pgs.http.api.auth import overloaded
 from pgs.http.api.body import Cents
-from pgs.http.api.endpoint import Answer
+from pgs.http.api.endpoint import Answer, Reply
 from pgs.http.api.hints import licence_refusal
 
 NAMES: Final = ("alice", "bob")
@@ -65,12 +67,16 @@ async def seat_two(call: AdminCall) -> Answer:
     refusal = licence_refusal(account, "test", request.game_id, parts.games)
     if refusal is not None:
         return refusal
+    partner = call.services.directory.partner(account.partner_id)
+    taken = partner.test_matches.take(trio.current_time())
+    if not taken.allowed:
+        parts.on_event("rate_limited_by_admin")
+        return Reply(refuse("rate_limited"), overloaded(taken.retry_after))
     suffix = parts.rng.bytes(SUFFIX_BYTES).hex()
     first, second = (f"{name}-{suffix}" for name in NAMES)
     stake = None if isinstance(request.stake_usd_cents, UnsetType) else request.stake_usd_cents
-    seats = call.services.directory.partner(account.partner_id).seats("test")
     name = f"try:{call.request_id}"
-    seated = await seats.ask(
+    seated = await partner.seats("test").ask(
         SeatTogether((first, second), request.game_id, request.tier_id, stake, name)
     )
     if isinstance(seated, Refusal):
@@ -124,6 +130,7 @@ ENDPOINTS = (
             "stake_above_prize",
             "stake_does_not_match_price",
             "settlement_unavailable",
+            "rate_limited",
         ),
         takes_seats=True,
     ),
