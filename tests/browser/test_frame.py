@@ -117,7 +117,7 @@ def test_the_player_chooses_the_piece_of_a_promotion(
         snapshot(
             "chess",
             {"fen": fen},
-            ["a7a8q", "a7a8r", "a7a8b", "a7a8n", "a1b1"],
+            ["a1b1", "a7a8b", "a7a8n", "a7a8q", "a7a8r"],
             remainingMs=[300000, 290000],
         )
     )

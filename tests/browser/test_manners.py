@@ -51,6 +51,18 @@ def test_a_press_while_the_opponent_thinks_is_answered(shown: Shown) -> None:
     shown.tab.hears("It is not your turn yet.")
 
 
+@pytest.mark.parametrize("shown", ["reversi", "connect-four"], indirect=True)
+def test_a_double_click_in_an_earlier_position_plays_no_move(shown: Shown) -> None:
+    game = shown.server.session["gameId"]
+    shown.show(game, NAMED["earlier position"])
+    cell = shown.tab.cell("d3")
+    cell.dblclick(force=True)
+    expect(shown.tab.frame.locator(".well.past")).to_have_count(0, timeout=WAIT_MAX_MS)
+    assert not [message for message in shown.server.received if message["type"] == "move"]
+    cell.click()
+    assert shown.server.wait("move")["move"] in ("d3", "4")
+
+
 def test_announcements_are_kept_one_after_the_other(shown: Shown) -> None:
     shown.server.send(snapshot("tic-tac-toe", START, ["a1"], deadlineAtMs=1))
     log = shown.tab.frame.locator("[role=log] p")

@@ -91,6 +91,9 @@ test('a chess piece is picked up and put down, and a promotion asks for its piec
   assert.deepEqual([...(chess.sources?.(legal) ?? [])], ['e7', 'a2']);
   assert.equal(chess.targets(legal, null).size, 0);
   assert.deepEqual([...chess.targets(legal, 'e7')], [['e8', ['e7e8q', 'e7e8n']]]);
+  const sent = ['e7e8b', 'e7e8n', 'e7e8q', 'e7e8r'];
+  const asked = chess.targets(sent, 'e7').get('e8');
+  assert.deepEqual(asked, ['e7e8q', 'e7e8n', 'e7e8r', 'e7e8b'], 'the queen is the first choice');
   assert.equal(promotionKey('e7e8n'), 'piece.n');
   const parameters = { from: 'e7', to: 'e8', piece: 'piece.q' };
   assert.deepEqual(chess.say('e7e8q'), { key: 'move.promotion', parameters });

@@ -43,6 +43,14 @@ test('a clock shows 0:00 only when no time is left', () => {
   );
 });
 
+test('a clock with tenths keeps its width, and shows 0:00.0 only when no time is left', () => {
+  const times = [0, 1, 301, 1100, 4000, 9401, 9999];
+  assert.deepEqual(
+    times.map((time) => ENGLISH.clock(time, 1)),
+    ['0:00.0', '0:00.1', '0:00.4', '0:01.1', '0:04.0', '0:09.5', '0:10.0'],
+  );
+});
+
 test('a logo comes from this service only', () => {
   const at = (url: string) => logoAddress({ logo: { mime: 'image/png', url } });
   assert.equal(at('/embed/logo/acme/abc'), '/embed/logo/acme/abc');

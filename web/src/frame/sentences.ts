@@ -79,8 +79,7 @@ export function stakeText(play: Play, ending: Ending, speaker: Speaker): string 
   const stake = play.match?.stakeUsdCents;
   if (result === 'lost') {
     if (!showsMoney(play) || typeof stake !== 'number') return '';
-    const name = opponentName(play.match, speaker);
-    return speaker.say('end.gone', { money: speaker.money(stake), name });
+    return speaker.say('end.gone', { money: speaker.money(stake) });
   }
   if (outcome !== 'no_contest' && result !== 'drawn') return '';
   const back = dueUsdCents ?? stake;

@@ -4,7 +4,7 @@ import { cellId, field } from './cells';
 import { MEN } from '../view/men';
 import { chessAfter } from './chess-moves';
 import { notation } from './notation';
-import { promotionKey } from './promotion';
+import { order, promotionKey } from './promotion';
 import type { Adapter, Cell, Mark, Shape, Taken } from './types';
 
 const SIZE = 8;
@@ -41,7 +41,7 @@ export const chess: Adapter = {
   sources: (legalMoves) => new Set(legalMoves.map(from)),
   targets(legalMoves, picked) {
     const targets = new Map<string, string[]>();
-    for (const move of legalMoves) {
+    for (const move of [...legalMoves].sort((one, other) => order(one) - order(other))) {
       if (from(move) === picked) targets.set(to(move), [...(targets.get(to(move)) ?? []), move]);
     }
     return targets;

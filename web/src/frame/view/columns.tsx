@@ -37,7 +37,7 @@ export function Columns({ adapter, board, match, entry, focus, landing, you }: C
         aria-label={label(column, cells, playable)}
         aria-disabled={!playable}
         onFocus={() => focus.setPlace({ row: 0, column })}
-        onClick={() => entry.press(top.id)}
+        onClick={({ detail }) => detail < 2 && entry.press(top.id)}
       >
         {cells.map((cell, row) => (
           <span
@@ -62,6 +62,7 @@ export function Columns({ adapter, board, match, entry, focus, landing, you }: C
                 class={landing === cell.id ? 'ghost lands' : 'ghost'}
               />
             )}
+            {row === adapter.rows - 1 && <span class="co" data-text={column + 1} />}
           </span>
         ))}
       </button>

@@ -131,7 +131,8 @@ function Square(props: SquareProps) {
       aria-label={label}
       aria-disabled={!entry.isPlayable(cell.id)}
       onFocus={() => focus.setPlace(place)}
-      onClick={() => entry.press(cell.id)}
+      // A double click places one disc: its second press is no answer to what has come between.
+      onClick={({ detail }) => (detail < 2 || adapter.sources) && entry.press(cell.id)}
     >
       {cell.mark !== null && (
         <Moving
@@ -145,7 +146,9 @@ function Square(props: SquareProps) {
       {cell.mark === null && ghost && (
         <MarkView gameId={adapter.gameId} side={you} shape={adapter.sign(you)} class="ghost" />
       )}
-      {adapter.sources !== undefined && <Coordinates id={cell.id} place={place} />}
+      {/* The style sheet writes them, so that readers do not read them with a cell's name. */}
+      {row === adapter.rows - 1 && <span class="co" data-text={cell.id[0]} />}
+      {column === 0 && <span class="co rank" data-text={cell.id[1]} />}
     </button>
   );
 }
@@ -178,19 +181,6 @@ function Moving({ adapter, cell, match, place, slides }: MovingProps) {
     '--fy': (turned ? 7 - row : row) - place.row,
   };
   return <MarkView key={match.ply} {...drawn} class={slides ? 'slid' : ''} style={style} />;
-}
-
-/**
- * The letter of a file and the number of a rank, at the edges of the board. The style sheet writes
- * them, so that screen readers do not read them with the name of a square.
- */
-function Coordinates({ id, place }: { id: string; place: { row: number; column: number } }) {
-  return (
-    <>
-      {place.row === 7 && <span class="co" data-text={id[0]} />}
-      {place.column === 0 && <span class="co rank" data-text={id[1]} />}
-    </>
-  );
 }
 
 function useLabel(cell: Cell, entry: MoveEntry): string {

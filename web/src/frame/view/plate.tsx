@@ -10,7 +10,9 @@ import { isolated } from '../words/speaker';
 import { MarkView } from './mark';
 import { useSpeaker } from './words';
 
-const TICK_MS = 200;
+const TICK_MS = 100;
+/** Below this, tenths of a second are shown. Screen readers hear whole seconds. */
+const TENTHS_MS = 10_000;
 
 interface PlateProps {
   play: Play;
@@ -162,7 +164,7 @@ function Clock({ play, match, side, low }: ClockProps) {
   return (
     <span class="clock" role="timer" aria-label={speaker.say('left', { time: text })}>
       {low && <Icon name="alert" />}
-      {text}
+      {left < TENTHS_MS ? speaker.clock(left, 1) : text}
     </span>
   );
 }

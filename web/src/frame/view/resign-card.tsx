@@ -22,7 +22,11 @@ export function ResignCard({ play, match, onAnswer }: ResignCardProps) {
   const [ready, setReady] = useState(false);
   useEffect(() => {
     first.current?.focus();
-    const timer = setTimeout(() => setReady(true), SAFE_AFTER_MS);
+    const timer = setTimeout(() => {
+      setReady(true);
+      // The second press of a double click has taken the focus away, and Escape with it.
+      first.current?.focus();
+    }, SAFE_AFTER_MS);
     return () => clearTimeout(timer);
   }, []);
   const amounts = amountsOf(play);

@@ -161,7 +161,7 @@ export const catalogue: Catalogue = {
   'end.over': 'انتهت المباراة',
   'end.back': 'عاد إليك رهانك {money}.',
   'end.backPlain': 'عاد إليك رهانك.',
-  'end.gone': 'رهانك {money} يذهب إلى {name}.',
+  'end.gone': 'خسرت رهانك {money}.',
   'end.again': 'العب مجددًا',
   'end.asked': 'جارٍ حجز مقعد…',
   'end.waiting': 'مقعدك التالي في انتظار خصم.',

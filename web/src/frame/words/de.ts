@@ -145,7 +145,7 @@ export const catalogue: Catalogue = {
   'end.over': 'Die Partie ist zu Ende',
   'end.back': 'Sie erhalten Ihren Einsatz von {money} zurück.',
   'end.backPlain': 'Sie erhalten Ihren Einsatz zurück.',
-  'end.gone': 'Ihr Einsatz von {money} geht an {name}.',
+  'end.gone': 'Ihr Einsatz von {money} ist verloren.',
   'end.again': 'Noch einmal',
   'end.asked': 'Ein Platz wird gesucht …',
   'end.waiting': 'Ihr nächster Platz wartet auf einen Gegner.',

@@ -147,7 +147,7 @@ export const en = {
   'end.over': 'The match is over',
   'end.back': 'Your stake of {money} is back.',
   'end.backPlain': 'Your stake is back.',
-  'end.gone': 'Your stake of {money} goes to {name}.',
+  'end.gone': 'Your stake of {money} is lost.',
   'end.again': 'Play again',
   'end.asked': 'Taking a seat…',
   'end.waiting': 'Your next seat is waiting for an opponent.',

@@ -144,7 +144,7 @@ export const catalogue: Catalogue = {
   'end.over': 'La partida ha terminado',
   'end.back': 'Recupera su apuesta de {money}.',
   'end.backPlain': 'Recupera su apuesta.',
-  'end.gone': 'Su apuesta de {money} pasa a {name}.',
+  'end.gone': 'Ha perdido su apuesta de {money}.',
   'end.again': 'Jugar otra vez',
   'end.asked': 'Reservando un asiento…',
   'end.waiting': 'Su próximo asiento espera a un rival.',

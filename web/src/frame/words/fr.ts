@@ -144,7 +144,7 @@ export const catalogue: Catalogue = {
   'end.over': 'La partie est finie',
   'end.back': 'Votre mise de {money} vous est rendue.',
   'end.backPlain': 'Votre mise vous est rendue.',
-  'end.gone': 'Votre mise de {money} va à {name}.',
+  'end.gone': 'Votre mise de {money} est perdue.',
   'end.again': 'Rejouer',
   'end.asked': 'Recherche d’une place…',
   'end.waiting': 'Votre prochaine place attend un adversaire.',

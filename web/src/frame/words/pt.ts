@@ -144,7 +144,7 @@ export const catalogue: Catalogue = {
   'end.over': 'A partida acabou',
   'end.back': 'A sua aposta de {money} voltou.',
   'end.backPlain': 'A sua aposta voltou.',
-  'end.gone': 'A sua aposta de {money} vai para {name}.',
+  'end.gone': 'Você perdeu a sua aposta de {money}.',
   'end.again': 'Jogar de novo',
   'end.asked': 'Reservando um lugar…',
   'end.waiting': 'O seu próximo lugar espera um adversário.',

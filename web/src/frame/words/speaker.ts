@@ -27,7 +27,6 @@ export class Speaker {
   readonly #catalogue: Catalogue;
   readonly #number: Intl.NumberFormat;
   readonly #money: Intl.NumberFormat;
-  readonly #seconds: Intl.NumberFormat;
   readonly #time: Intl.DateTimeFormat;
   readonly #plural: Intl.PluralRules;
 
@@ -38,7 +37,6 @@ export class Speaker {
     const currency = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' };
     this.#number = new Intl.NumberFormat(tag);
     this.#money = new Intl.NumberFormat(tag, currency as Intl.NumberFormatOptions);
-    this.#seconds = new Intl.NumberFormat(tag, { minimumIntegerDigits: 2 });
     this.#time = new Intl.DateTimeFormat(tag, { hour: 'numeric', minute: '2-digit' });
     this.#plural = new Intl.PluralRules(tag);
   }
@@ -66,10 +64,16 @@ export class Speaker {
     return this.#number.format(value);
   }
 
-  /** Returns a time as minutes and seconds, rounded up: 0:00 means that no time is left. */
-  clock(ms: number): string {
-    const seconds = Math.ceil(ms / 1000);
-    return `${this.number(Math.floor(seconds / 60))}:${this.#seconds.format(seconds % 60)}`;
+  /**
+   * Returns a time as minutes and seconds with some decimals. It is rounded up: 0:00 means that no
+   * time is left.
+   */
+  clock(ms: number, decimals = 0): string {
+    const unit = 10 ** decimals;
+    const seconds = Math.ceil((ms * unit) / 1000) / unit;
+    const digits = { minimumIntegerDigits: 2, minimumFractionDigits: decimals };
+    const format = new Intl.NumberFormat(this.tag, digits);
+    return `${this.number(Math.floor(seconds / 60))}:${format.format(seconds % 60)}`;
   }
 
   /** Returns the time of day of an epoch time in milliseconds. */
