@@ -123,7 +123,7 @@ def test_another_origin_cannot_show_the_portals_frame(
       document.body.append(frame);
     })"""
     page.evaluate(shown, f"{demo['baseUrl']}/portal/frame/test/{demo['partnerId']}")
-    assert page.frames[1].url.startswith("chrome-error:")
+    page.frames[1].wait_for_url("chrome-error:**")
     page.evaluate(shown, site)
     assert page.frames[2].url.startswith(site)  # the page does load other frames
     page.close()

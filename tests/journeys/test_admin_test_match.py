@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import trio
 
-from pgs.actors.messages.account.lifecycle import SwitchAccount
+from pgs.actors.messages.account.lifecycle import CreatePartner, SwitchAccount
 from pgs.actors.messages.account.settings import AgreeTerms, ChangeLicence, SetPrices
 from pgs.actors.messages.seats import DecideMatch, Seated, StakeSeat
 from pgs.actors.seating import together
@@ -16,7 +16,7 @@ from pgs.domain.members import PLATFORM
 from pgs.domain.rate import TEST_MATCH_POLICY
 from pgs.domain.seats import SeatRequest
 from pgs.http.admin.test_match import TriedPlayer
-from tests.journeys.admin_client import AdminClient, open_admin
+from tests.journeys.admin_client import AdminClient, open_admin, person
 from tests.journeys.client import check_plain, check_refusal, ok
 from tests.journeys.partners import (
     BOTH,
@@ -216,3 +216,22 @@ async def test_one_account_starts_only_so_many_test_matches_a_second(admin: Admi
     check_refusal(refused, 429, "rate_limited")
     assert int(refused.header("retry-after") or 0) >= 1
     assert len((await admin.call_ok("GET", "matches?environment=test"))["matches"]) == 1
+
+
+async def test_another_account_neither_finds_nor_reads_the_match(admin: AdminClient) -> None:
+    tried = await admin.call_ok("POST", "test-match", ASKED)
+    match_id, player_id = tried["matchId"], tried["players"][0]["playerId"]
+    seat = (await _life(admin, match_id))["seats"][0]
+    theirs = await admin.command(CreatePartner("Bravo", person("eve").email), "bravo")
+    await admin.call_ok("POST", f"invites/{theirs.invite_id}/accept", who="eve")
+    for asked in (
+        "",
+        f"&playerId={player_id}",
+        f"&seatId={seat['seatId']}",
+        f"&idempotencyKey={seat['idempotencyKey']}",
+    ):
+        path = f"matches?environment=test{asked}"
+        assert len((await admin.call_ok("GET", path))["matches"]) == 1
+        assert (await admin.call_ok("GET", path, who="eve"))["matches"] == []
+    reply = await admin.call("GET", f"matches/{match_id}?environment=test", who="eve")
+    check_refusal(reply, 404, "match_not_found")
