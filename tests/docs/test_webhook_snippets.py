@@ -81,6 +81,7 @@ def test_the_python_snippet_agrees_with_the_service() -> None:
     now = SystemClock().now()
     assert names["signature_is_valid"](SECRET, signature_header(SECRET, now, BODY), BODY)
     assert not names["signature_is_valid"](SECRET, signature_header(SECRET, now - 400, BODY), BODY)
+    assert not names["signature_is_valid"](SECRET, None, BODY)
 
 
 def test_the_python_snippet_is_the_one_of_the_example() -> None:
@@ -130,6 +131,7 @@ secret, cases = JSON.parse(File.read(ARGV[0]))
 told = cases.map do |header, body, now|
   signature_valid?(secret, header, body.unpack1("m"), now)
 end
+raise "a missing header is taken" if signature_valid?(secret, nil, "", 0)
 puts told.to_json
 """
 
