@@ -91,11 +91,11 @@ def _run(
         pictures = (document.parent if document else folder) / "benchmarks"
         match case:
             case Case.LAUNCH:
-                setting = prepare(folder, launch.PARTNERS, rounds, calls)
+                setting = prepare(folder, launch.PARTNERS * calls // CALLS, rounds, calls)
                 costs, missing = launch.measure(setting, progress)
                 return launch.TITLE, *report.launch_section(costs, missing, calls, pictures)
             case Case.FEED:
-                setting = prepare(folder, feed.PARTNERS, rounds, calls)
+                setting = prepare(folder, feed.PARTNERS * calls // CALLS, rounds, calls)
                 return feed.TITLE, *report.feed_section(feed.measure(setting, progress), calls)
             case Case.WAITS:
                 setting = prepare(folder, waits.PARTNERS, rounds, calls)

@@ -181,7 +181,7 @@ async def test_a_slash_or_an_unreachable_issuer_is_told_at_the_start(
 ) -> None:
     nowhere = f"http://127.0.0.1:{free_port()}"
     for number, (wrong, said) in enumerate(
-        ((f"{issuer.issuer}/", "differs by the slash"), (nowhere, "no "))
+        ((f"{issuer.issuer}/", "differs only by the slash"), (nowhere, "no "))
     ):
         with capture_logs() as lines:
             async with in_process(
