@@ -48,6 +48,7 @@ def lost_lines(process: Process) -> float:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["unread", "gone", "full"])
 def test_calls_commands_and_a_stop_are_served_while_the_log_cannot_be_written(
     tmp_path: Path, kind: str

@@ -42,6 +42,7 @@ def _pgs(folder: Path, *arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_a_backup_of_a_running_service_restores_seats_cursors_idempotency_keys_and_api_keys(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -116,6 +117,7 @@ def _settled(rows: list[Any]) -> set[str]:
     return {row["matchId"] for row in rows if "payoutUsdCents" in row}
 
 
+@pytest.mark.slow
 def test_a_reader_ahead_of_the_backup_misses_nothing_after_one_or_two_restores(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -149,6 +151,7 @@ def test_a_reader_ahead_of_the_backup_misses_nothing_after_one_or_two_restores(
             assert _pgs(elsewhere, "ledger", "check")["sound"] is True
 
 
+@pytest.mark.slow
 def test_cursors_and_session_tokens_stay_valid_when_the_key_ring_is_rotated(
     folder: Path, tmp_path: Path
 ) -> None:
