@@ -24,9 +24,9 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tests.browser.chromium import running_chromium  # noqa: E402  found by the line above
-from tests.browser.demo import running_demo  # noqa: E402
-from tests.browser.portal_answers import answer_figures, answer_logs  # noqa: E402
-from tests.browser.portal_visitor import PortalVisitor  # noqa: E402
+from tests.browser.demo import running_demo  # noqa: E402  as above
+from tests.browser.portal_answers import answer_figures, answer_logs  # noqa: E402  as above
+from tests.browser.portal_visitor import PortalVisitor  # noqa: E402  as above
 
 FOLDER: Final = ROOT / "docs" / "portal"
 PAGES: Final = (

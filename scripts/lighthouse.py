@@ -27,10 +27,10 @@ from playwright.sync_api import Browser, Error, Playwright, sync_playwright
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench_cases.servers import free_port  # noqa: E402
+from bench_cases.servers import free_port  # noqa: E402  sorted with those below
 
 from tests.browser.demo import running_demo  # noqa: E402  found by the line above
-from tests.tools import find_tool  # noqa: E402
+from tests.tools import find_tool  # noqa: E402  as above
 
 FOLDER: Final = ROOT / "scripts" / "lighthouse_pages"
 PAGES: Final = {

@@ -36,13 +36,10 @@ class ActorDriver:
 
     async def decide(self, partner_id: str, match_id: str, ending: Ending) -> None:
         """Decide a match."""
-        outcome = "no_contest" if ending.outcome == "no_contest" else "ended"
         answer = (
             await self._core.directory.partner(partner_id)
             .seats("test")
-            .ask(
-                DecideMatch(match_id, outcome, ending.winner, "decided_by_test_key")  # type: ignore[arg-type]
-            )
+            .ask(DecideMatch(match_id, ending.outcome, ending.winner, "decided_by_test_key"))
         )
         if not isinstance(answer, MatchWithSeats):
             raise LoadFailed(f"a decision of {match_id}: {answer}")

@@ -8,7 +8,7 @@ behind cannot hide it.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import trio
 from load.times import Times
@@ -24,7 +24,7 @@ REPLAYED = 0.05  # share of seats whose call is sent a second time
 class Ending:
     """How a match was decided: the winner is None for a draw and for no contest."""
 
-    outcome: str
+    outcome: Literal["ended", "no_contest"]
     winner: str | None
 
 
