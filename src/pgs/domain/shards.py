@@ -1,0 +1,64 @@
+"""How partners are divided among the nodes of an installation.
+
+A partner belongs to a slot, a slot to a shard, and a shard to at most one node. The slot stands in
+the partner's keys and session tokens, so a proxy can compute the shard without a look-up.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from pgs.domain.keys import slot_of
+
+SHARDS: Final = 64
+"""Shards of an installation. Each is one advisory lock of PostgreSQL, whose table of locks is
+shared by everybody and overflows at some 12,000; 64 spread evenly over far more nodes than anybody
+runs. It divides the number of slots, so that all partners of a slot are in one shard."""
+
+_SLOT = re.compile(r"[0-9a-f]{3}", re.ASCII)
+
+
+def shard_of_slot(slot: str) -> int | None:
+    """Return the shard of a slot, 0 to 63, or None for a text that is no slot.
+
+    Takes any text, because slots come from credentials that nobody has checked yet.
+    """
+    if _SLOT.fullmatch(slot) is None:
+        return None
+    return int(slot, 16) % SHARDS
+
+
+def shard_of(partner_id: str) -> int:
+    """Return the shard of a partner, 0 to 63."""
+    return int(slot_of(partner_id), 16) % SHARDS
+
+
+def share_out(owners: Mapping[int, str], nodes: Collection[str]) -> dict[int, str]:
+    """Return the node that should own each shard; nothing if `nodes` is empty.
+
+    `owners` are the shards that are owned now, and `nodes` the nodes that take shards: those that
+    live, without those that are being drained. Every two nodes get the same number of shards or
+    differ by one, and as few shards as possible change hands. The result depends on nothing else,
+    so all nodes that see the same owners come to the same result. It is its own result: when all
+    shards are where they should be, nothing moves.
+    """
+    if not nodes:
+        return {}
+    held = Counter(node for node in owners.values() if node in nodes)
+    # Who holds most gets the larger shares, so that nobody hands over a shard to make numbers even.
+    ranked = sorted(set(nodes), key=lambda node: (-held[node], node))
+    fewest, larger = divmod(SHARDS, len(ranked))
+    room = {node: fewest + (place < larger) for place, node in enumerate(ranked)}
+    shares: dict[int, str] = {}
+    for shard in range(SHARDS):
+        owner = owners.get(shard)
+        if owner is not None and room.get(owner):
+            shares[shard] = owner
+            room[owner] -= 1
+    for shard in range(SHARDS):
+        if shard not in shares:
+            node = max(ranked, key=lambda name: room[name])
+            shares[shard] = node
+            room[node] -= 1
+    return shares

@@ -1,0 +1,148 @@
+"""The rules of the lease, on a virtual clock: runs of nodes that pause, lose beats and observe."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs.domain.leases import (
+    GAP_S,
+    HEARTBEAT_S,
+    HOLD_S,
+    TAKE_S,
+    Beat,
+    Sightings,
+    answers_from,
+    is_fresh,
+    may_end,
+)
+
+ONE = Beat("n1", 7, 1)
+LOOKS_S = 0.25
+"""Seconds between two looks of an observer in these tests."""
+
+
+def test_an_observer_that_is_not_silent_itself_waits_longer_than_a_node_answers() -> None:
+    assert HEARTBEAT_S < HOLD_S < TAKE_S
+    assert GAP_S < TAKE_S
+
+
+@pytest.mark.parametrize(("after", "fresh"), [(0.0, True), (1.49, True), (1.5, False)])
+def test_a_node_answers_from_memory_for_a_second_and_a_half_after_a_beat(
+    after: float, fresh: bool
+) -> None:
+    assert is_fresh(100.0 + after, 100.0) is fresh
+
+
+def test_a_node_without_a_committed_beat_answers_nothing_from_memory() -> None:
+    assert not is_fresh(0.0, None)
+
+
+def watch(beat: Beat, start: float, end: float, before: Sightings | None = None) -> Sightings:
+    """Look at one beat that stands still, again and again, from `start` to `end`."""
+    sightings, now = before or Sightings(), start
+    while now < end:
+        sightings = sightings.look([beat], now)
+        now += LOOKS_S
+    return sightings.look([beat], end)
+
+
+def test_a_node_may_be_ended_once_its_beat_has_stood_still_for_two_seconds() -> None:
+    almost = watch(ONE, 10.0, 11.99)
+    assert not may_end(almost, "n1", me="n2", fresh=True)
+    assert may_end(almost.look([ONE], 12.0), "n1", me="n2", fresh=True)
+
+
+def test_an_observer_that_is_not_fresh_ends_nobody() -> None:
+    assert not may_end(watch(ONE, 10.0, 13.0), "n1", me="n2", fresh=False)
+
+
+def test_no_node_ends_itself() -> None:
+    assert not may_end(watch(ONE, 10.0, 13.0), "n1", me="n1", fresh=True)
+
+
+def test_an_observer_that_was_away_forgets_what_it_saw() -> None:
+    early = watch(ONE, 10.0, 11.0)
+    woken = early.look([ONE], 11.0 + GAP_S + 0.01)
+    assert woken.nodes["n1"].since == woken.at
+    assert not may_end(woken, "n1", me="n2", fresh=True)
+
+
+def test_a_new_session_of_a_node_begins_a_new_wait_even_at_the_same_count() -> None:
+    sightings = watch(ONE, 10.0, 11.9).look([Beat("n1", 8, 1)], 12.0)
+    assert not may_end(sightings, "n1", me="n2", fresh=True)
+
+
+def test_a_node_that_is_gone_from_the_table_is_forgotten() -> None:
+    assert watch(ONE, 10.0, 11.0).look([], 11.2).nodes == {}
+
+
+def test_a_shard_that_was_handed_over_is_answered_for_at_once() -> None:
+    assert answers_from(Sightings(), None, 50.0) == 50.0
+
+
+def test_a_shard_of_a_beat_never_seen_waits_the_whole_hold() -> None:
+    assert answers_from(Sightings(), ONE, 50.0) == 50.0 + HOLD_S
+
+
+def test_a_shard_of_a_node_that_was_ended_for_its_silence_is_answered_for_at_once() -> None:
+    assert answers_from(watch(ONE, 10.0, 10.0 + TAKE_S), ONE, 12.1) == 12.1
+
+
+def test_a_beat_newer_than_the_one_seen_waits_the_whole_hold() -> None:
+    seen = watch(ONE, 10.0, 12.0)
+    assert answers_from(seen, Beat("n1", 7, 2), 12.1) == 12.1 + HOLD_S
+
+
+steps = st.lists(
+    st.tuples(
+        st.sampled_from([0.05, 0.3, 0.7, 1.2, 3.0]),  # seconds until the node's next beat
+        st.sampled_from([0.0, 0.01, 0.4]),  # seconds from its submission to its commit
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(
+    steps,
+    st.lists(st.sampled_from([0.1, LOOKS_S, 0.6, 1.5]), min_size=1, max_size=40),
+    st.floats(0.0, 0.2),
+)
+def test_nobody_answers_for_a_shard_while_its_owner_before_may_answer_from_memory(
+    beats: list[tuple[float, float]], looks: list[float], delay: float
+) -> None:
+    """A node beats irregularly; a second one looks irregularly, each answer `delay` old.
+
+    Whenever the observer would take over, it answers only when the node no longer may.
+    """
+    commits: list[tuple[float, float]] = []  # submitted, committed
+    now = 0.0
+    for pause, lasting in beats:
+        commits.append((now, now + lasting))
+        now += lasting + pause
+    sightings, now = Sightings(), 0.0
+    for pause in looks:
+        now += pause
+        done = [submitted for submitted, committed in commits if committed <= now - delay]
+        row = Beat("n1", 1, len(done))
+        sightings = sightings.look([row], now)
+        # The session may end by itself at this very moment; then nothing more is committed.
+        last = max(done, default=None)
+        begin = answers_from(sightings, row, now)
+        assert not is_fresh(begin, last)
+        if may_end(sightings, "n1", me="n2", fresh=True):
+            assert not is_fresh(now, last)
+
+
+@given(
+    st.lists(st.sampled_from([0.1, LOOKS_S, 0.6, 0.95, 4.0]), min_size=1, max_size=40),
+    st.floats(HEARTBEAT_S, 0.99),
+)
+def test_a_node_that_beats_is_never_ended_however_the_observer_pauses(
+    looks: list[float], every: float
+) -> None:
+    sightings, now = Sightings(), 0.0
+    for pause in looks:
+        now += pause
+        sightings = sightings.look([Beat("n1", 1, int(now / every))], now)
+        assert not may_end(sightings, "n1", me="n2", fresh=True)
