@@ -8,6 +8,7 @@ Its page calls /play/session for the frame and /play/seat to buy a seat. The ser
 
 import os
 import sys
+from collections.abc import Callable
 
 from django.conf import settings
 from django.core.management import execute_from_command_line
@@ -31,11 +32,11 @@ settings.configure(
 class tell_refusals:  # noqa: N801  Django names middleware like functions
     """Tells the page whether trying again may help."""
 
-    def __init__(self, get_response: object) -> None:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)  # type: ignore[operator]
+        return self.get_response(request)
 
     def process_exception(self, _: HttpRequest, error: Exception) -> HttpResponse | None:
         """Return the answer to a refused call."""

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tests.browser.chromium import running_chromium  # noqa: E402  found by the line above
-from tests.browser.demo import DemoTab, running_demo  # noqa: E402
+from tests.browser.demo import DemoTab, running_demo  # noqa: E402  as above
 
 GAME = "Tic-tac-toe"
 MOVES = ("b2", "a1", "c1")

@@ -17,10 +17,10 @@ from playwright.sync_api import Browser, FrameLocator, Page, Route, WebSocketRou
 ROOT: Final = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from pgs.domain.themes import DEFAULT  # noqa: E402
-from pgs.http.api.themes import FrameTheme  # noqa: E402
-from pgs.http.embed.policy import FrameData, fill  # noqa: E402
-from tests.browser.chromium import running_chromium  # noqa: E402
+from pgs.domain.themes import DEFAULT  # noqa: E402  found by the line above
+from pgs.http.api.themes import FrameTheme  # noqa: E402  as above
+from pgs.http.embed.policy import FrameData, fill  # noqa: E402  as above
+from tests.browser.chromium import running_chromium  # noqa: E402  as above
 
 BUILT: Final = ROOT / "src" / "pgs" / "web" / "frame"
 PICTURES: Final = ROOT / "docs" / "frame"

@@ -20,7 +20,7 @@ import logging
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -156,8 +156,8 @@ async def _cost(call: Callable[[int], Awaitable[None]]) -> float:
     for _ in range(SLICES + 1):
         numbers = iter(range(SLICE))
 
-        async def lane(numbers: object = numbers) -> None:
-            for number in numbers:  # type: ignore[attr-defined]
+        async def lane(numbers: Iterator[int] = numbers) -> None:
+            for number in numbers:
                 await call(number)
 
         began = time.process_time()

@@ -100,9 +100,12 @@ class Load:
             await self._launch_all()
             with trio.move_on_after(DRAIN_S):
                 # Polled: the readers collect the rows, and no event announces them.
-                while self._open or not all(map(_is_settled, self.books.values())):  # noqa: ASYNC110
+                while not self._is_finished():  # noqa: ASYNC110
                     await trio.sleep(LOOK_EVERY_S)
             nursery.cancel_scope.cancel()
+
+    def _is_finished(self) -> bool:
+        return not self._open and all(map(_is_settled, self.books.values()))
 
     async def _launch_all(self) -> None:
         partner_ids, begun = list(self.books), trio.current_time()

@@ -183,8 +183,8 @@ class _Finder(ast.NodeVisitor):
         self._negate(node.test)
         self.generic_visit(node)
 
-    visit_While = visit_If  # noqa: N815
-    visit_IfExp = visit_If  # noqa: N815
+    visit_While = visit_If  # noqa: N815  as above
+    visit_IfExp = visit_If  # noqa: N815  as above
 
     def visit_comprehension(self, node: ast.comprehension) -> None:
         for condition in node.ifs:

@@ -86,7 +86,7 @@ async def measure_isolation(plan: Isolation, progress: Progress) -> list[tuple[R
                     raise Failed(f"{found[hang].unanswered} tries without an answer")
                 await others.order("answer")
                 # Polled: only a stop of the service waits for deliveries by an event.
-                while len(core.parts.deliveries):  # noqa: ASYNC110
+                while len(core.parts.deliveries):  # noqa: ASYNC110  deliveries have no event
                     await trio.sleep(0.1)
                 progress.advance(task)
             pairs.append((found[False], found[True]))

@@ -10,6 +10,7 @@ from pgs.domain.stepup import (
     WINDOW_S,
     WINDOWS_MAX,
     Factor,
+    Need,
     Standing,
     Verified,
     Window,
@@ -128,9 +129,10 @@ def test_the_standing_shows_the_ends_of_running_windows_and_locks(
 
 
 def test_a_window_belongs_to_the_sign_in_in_which_the_code_was_given() -> None:
-    for need, reason in (("open", "step_up_required"), ("fresh", "step_up_required")):
-        assert gate(OPEN, need, NOW) is None  # type: ignore[arg-type]
-        assert gate(OPEN, need, NOW, ELSEWHERE) == refuse(reason)  # type: ignore[arg-type]
+    needs: tuple[Need, ...] = ("open", "fresh")
+    for need in needs:
+        assert gate(OPEN, need, NOW) is None
+        assert gate(OPEN, need, NOW, ELSEWHERE) == refuse("step_up_required")
     assert stepup.standing(OPEN, ELSEWHERE, NOW) == Standing(True, None, None, None)
     assert stepup.enrol(OPEN, "new", ELSEWHERE, NOW) == refuse("step_up_required")
 

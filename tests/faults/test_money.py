@@ -248,7 +248,7 @@ async def test_the_ledger_adds_up_during_and_after_a_stall_of_the_disk(
                     async with trio.open_nursery() as nursery:
                         nursery.start_soon(work)
                         # The writer's thread sets no event of trio's, so the test polls.
-                        while (  # noqa: ASYNC110
+                        while (  # noqa: ASYNC110  reads rows
                             faults.count(told) == before or not s.parts.database.writer.stalled()
                         ):
                             await trio.sleep(0.001)
@@ -257,7 +257,7 @@ async def test_the_ledger_adds_up_during_and_after_a_stall_of_the_disk(
                 faults.heal()
                 _check(tmp_path)
             # As above: the test polls.
-            while (await s.by_key("alice")).rake_usd_cents is None:  # noqa: ASYNC110
+            while (await s.by_key("alice")).rake_usd_cents is None:  # noqa: ASYNC110  reads rows
                 await trio.sleep(0.001)
             _check(tmp_path)
             await s.check_money()

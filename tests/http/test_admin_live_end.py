@@ -148,6 +148,7 @@ async def _in_another_account(s: ReadyCore) -> None:
 
 
 async def _registry_too_old(s: ReadyCore) -> None:
+    # The registry is replaced by one that is always closed.
     s.parts.registry.is_closed = lambda now: True  # type: ignore[method-assign]
 
 

@@ -191,7 +191,7 @@ async def test_a_slash_or_an_unreachable_issuer_is_told_at_the_start(
 
                 async def told() -> bool:
                     _, body = await client.get("/internal/readyz")  # noqa: B023  used at once
-                    return said in json.loads(body).get("identity", "")  # noqa: B023
+                    return said in json.loads(body).get("identity", "")  # noqa: B023  as above
 
                 await until(told)
         assert "identity_keys_failed" in [line["event"] for line in lines]

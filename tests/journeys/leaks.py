@@ -3,7 +3,7 @@
 import base64
 import binascii
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -11,15 +11,14 @@ from typing import Final
 _LEAST: Final = 12
 
 
-def _aligned(secret: bytes, encode: object, group: int) -> Iterable[bytes]:
+def _aligned(secret: bytes, encode: Callable[[bytes], bytes], group: int) -> Iterable[bytes]:
     """Yield the encodings of `secret` at every offset of a longer text.
 
     Characters that depend on the neighbouring bytes are cut off.
     """
     for before in range(group):
-        # `encode` is always a function from bytes to bytes.
-        encoded: bytes = encode(bytes(before) + secret + bytes(group))  # type: ignore[operator]
-        per = len(encode(bytes(group))) / group  # type: ignore[operator]
+        encoded = encode(bytes(before) + secret + bytes(group))
+        per = len(encode(bytes(group))) / group
         begin, end = -int(-(before * per) // 1), int((before + len(secret)) * per // 1)
         yield encoded[begin:end].rstrip(b"=")
 

@@ -1,5 +1,7 @@
 """What a change affects, and how fast: gates, keys, tokens, sockets, seats and matches."""
 
+from typing import Any
+
 import msgspec
 import pytest
 import trio
@@ -34,9 +36,9 @@ async def open_for_play(admin: AdminClient) -> str:
 
 
 async def keyed(
-    admin: AdminClient, key: str, method: str = "GET", path: str = "/partner/me", **how: object
+    admin: AdminClient, key: str, method: str = "GET", path: str = "/partner/me", **how: Any
 ) -> Reply:
-    return await admin.service.public.call(method, path, key, **how)  # type: ignore[arg-type]
+    return await admin.service.public.call(method, path, key, **how)
 
 
 # Rows that are written without the actors

@@ -10,7 +10,7 @@ import trio
 from pgs.actors.messages.account.lifecycle import CreatePartner, SwitchAccount
 from pgs.actors.messages.account.settings import AgreeTerms, ChangeLicence, SetPrices
 from pgs.actors.messages.seats import DecideMatch, Seated, StakeSeat
-from pgs.actors.seating import together
+from pgs.actors.seating import two_seats
 from pgs.domain.licences import Step
 from pgs.domain.members import PLATFORM
 from pgs.domain.rate import TEST_MATCH_POLICY
@@ -71,7 +71,7 @@ async def test_a_developer_without_a_code_seats_two_players_who_can_play_at_once
     life = await _life(admin, tried["matchId"])
     assert life["match"]["status"] == "started"
     assert life["match"]["pairing"] == {
-        "rule": "together.v1",
+        "rule": "two_seats.v1",
         "waitedSeconds": 0,
         "begins": first["playerId"],
     }
@@ -195,7 +195,7 @@ async def test_a_crash_is_answered_like_one_on_seating_and_leaves_no_seat(
         raise RuntimeError("a bug")
 
     with monkeypatch.context() as broken:
-        broken.setattr(together, "find_price", crash)
+        broken.setattr(two_seats, "find_price", crash)
         reply = await admin.call("POST", "test-match", ASKED)
         check_refusal(reply, 503, "settlement_unavailable")
     assert (await admin.call_ok("GET", "matches?environment=test"))["matches"] == []

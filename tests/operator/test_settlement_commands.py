@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -213,7 +214,7 @@ async def test_an_operator_decides_a_pending_stake_and_the_event_log_has_it(
     async with a_core(tmp_path, scripted(cleo=["pending"])) as core:
         await take(core, "cleo")
         (item,) = await until_answered(core, 1)
-        resolved = await c.resolve(core, c.Decision(item.id, decision))  # type: ignore[arg-type]  # of the parameters
+        resolved = await c.resolve(core, c.Decision(item.id, cast(Any, decision)))
         assert resolved == Resolved(item.id, "charge", decision, status)
         row = await find_seat(core.parts.database.reader, "acme", item.id)
         assert row is not None

@@ -23,7 +23,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 async def folder(played: Path, tmp_path: Path, autojump_clock: object) -> Path:
     """A copy of the played folder, which a test may ruin."""
-    if not played.exists():  # noqa: ASYNC240
+    if not played.exists():  # noqa: ASYNC240  a file of the test
         async with ready_core(played) as s:
             await s.seat("alice", "a")
             await s.decide((await s.seat("bob", "b")).match_id, "alice")

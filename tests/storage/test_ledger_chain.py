@@ -36,6 +36,7 @@ def _of_acme(database: Database, change: str, *values: object) -> None:
 
 
 def _rows(database: Database) -> list[LedgerRow]:
+    # The names come from the code.
     sql = f"select {COLUMN_NAMES} from ledger where partner_id = 'acme' order by seq"  # noqa: S608
     with closing(sqlite3.connect(database.path)) as connection:
         return [LedgerRow(*row) for row in connection.execute(sql)]
@@ -46,6 +47,7 @@ def _rewrite(database: Database, *rows: LedgerRow) -> None:
     with closing(sqlite3.connect(database.path, isolation_level=None)) as connection:
         connection.execute("delete from ledger where partner_id = 'acme'")
         places = ", ".join("?" for _ in COLUMNS["ledger"])
+        # As above.
         sql = f"insert into ledger ({COLUMN_NAMES}) values ({places})"  # noqa: S608
         connection.executemany(sql, [msgspec.structs.astuple(row) for row in rows])
 
@@ -135,6 +137,7 @@ async def test_a_row_with_another_amount_is_altered(
 async def test_a_row_with_any_other_value_is_altered(
     row: int, change: str, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # `change` is one of the rows above.
     _of_acme(database, f"update ledger set {change} where seq = ? and", row)  # noqa: S608
     assert await _fault(database, monkeypatch) == f"row {row} is altered"
 

@@ -100,5 +100,5 @@ async def until_real(condition: Callable[[], bool]) -> None:
 async def until(condition: Callable[[], bool]) -> None:
     with trio.fail_after(30):
         # A thread brings the condition about, and it sets no event of trio's, so this polls.
-        while not condition():  # noqa: ASYNC110
+        while not condition():  # noqa: ASYNC110  happens in the writer's thread
             await trio.sleep(0.001)

@@ -142,7 +142,7 @@ async def test_clients_that_stall_or_never_read_delay_neither_others_nor_the_sto
     streams = await _ask_and_never_read(server, key)
     with trio.fail_after(60):
         # Wait until the service, another process, has closed each connection that blocked a write.
-        while await _stuck(server) < NEVER_READING:  # noqa: ASYNC110
+        while await _stuck(server) < NEVER_READING:  # noqa: ASYNC110  reads a file of the kernel
             await trio.sleep(0.2)
     for number in range(STALLED):
         stream = await _open(server)

@@ -73,7 +73,8 @@ test('a Retry-After that is too long is thrown at once', async () => {
 
 test('a pending seat is asked for again until it is decided', async () => {
   const pending = [200, { ...SEAT, status: 'pending' }];
-  const { client, requests } = script(pending, [503, refusal('settlement_unavailable')], [200, SEAT]);
+  const unavailable = [503, refusal('settlement_unavailable')];
+  const { client, requests } = script(pending, unavailable, [200, SEAT]);
   assert.equal((await client().seat(PURCHASE)).status, 'waiting');
   assert.equal(requests.length, 3);
   const patient = script(pending, pending).client({ retries: { tries: 2 } });

@@ -59,7 +59,8 @@ test('following waits for rows and yields them after they are kept', async () =>
 });
 
 test('following outlasts failures that may pass, and ends with one that does not', async () => {
-  const failures = [...Array(6).fill(LOST), ...Array(6).fill([500, refusal('registry_unavailable')])];
+  const unavailable = [500, refusal('registry_unavailable')];
+  const failures = [...Array(6).fill(LOST), ...Array(6).fill(unavailable)];
   const { client, warnings } = script(...failures, [200, page([row()])]);
   for await (const rows of client().follow(new MemoryStore())) {
     assert.equal(rows.length, 1);

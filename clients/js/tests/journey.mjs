@@ -41,7 +41,9 @@ function holds(got, wanted, step) {
 
 async function make(step) {
   const { call, with: given = {} } = step;
-  if (call === 'invoices') return Array.fromAsync?.(client.invoices()) ?? drained(client.invoices());
+  if (call === 'invoices') {
+    return Array.fromAsync?.(client.invoices()) ?? drained(client.invoices());
+  }
   return POSITIONAL.has(call) ? client[call](...Object.values(given)) : client[call](given);
 }
 

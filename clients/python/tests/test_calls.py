@@ -1,5 +1,7 @@
 """The calls: what is sent, what is returned, what is repeated and what is raised."""
 
+from typing import cast
+
 import httpx
 import pytest
 
@@ -172,7 +174,7 @@ def test_an_unknown_reason_is_the_failure_that_its_status_describes(
     status: int, general: type[ServiceError]
 ) -> None:
     for reason in ("brand_new", None, 7, "settlement_unavailable" if status < 418 else "x"):
-        script = Script((status, refusal(reason)))  # type: ignore[arg-type]
+        script = Script((status, refusal(cast(str, reason))))
         with pytest.raises(ServiceError) as raised:
             script.client(Retries(tries=1)).me()
         assert type(raised.value) is general

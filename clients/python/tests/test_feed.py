@@ -63,6 +63,7 @@ def test_an_older_revision_never_replaces_a_newer_one(store: SqliteStore) -> Non
 def test_a_failed_save_keeps_neither_rows_nor_cursor(store: SqliteStore) -> None:
     store.save([Row.read(row())], "c1")
     with pytest.raises(sqlite3.Error):
+        # SQLite refuses a cursor of this type only after the rows are written.
         store.save([Row.read(row(revision=2))], object())  # type: ignore[arg-type]
     assert (store.rows()[0].revision, store.cursor()) == (1, "c1")
 

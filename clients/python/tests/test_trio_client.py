@@ -105,6 +105,7 @@ class _Stalled(httpcore.AsyncNetworkStream):
     def __init__(self, at_body: trio.Event) -> None:
         self._at_body = at_body
 
+    # `timeout` is part of httpcore's signature.
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
         if buffer.startswith(b"POST"):
             return

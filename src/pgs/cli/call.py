@@ -77,7 +77,7 @@ async def _run_on_folder(config: Config, line: bytes, *, await_payouts: bool) ->
         if await_payouts:
             with suppress(StoreOutage), trio.move_on_after(PAYOUTS_S):
                 # Polled: payouts are only recorded in rows, and no event announces them.
-                while await is_money_due(core.parts.database.reader):  # noqa: ASYNC110
+                while await is_money_due(core.parts.database.reader):  # noqa: ASYNC110  reads rows
                     await trio.sleep(LOOK_FOR_PAYOUTS_S)
         return answer
 

@@ -61,7 +61,8 @@ class Record:
         if not isinstance(sent, Mapping):
             raise Unreadable(f"{cls.__name__} is not an object")
         values: dict[str, Any] = {"raw": sent}
-        for name, wire, kind, nullable, optional in _shape(cls):  # type: ignore[arg-type]  # mypy takes Self for unhashable
+        # mypy takes a class of type `type[Self]` for unhashable.
+        for name, wire, kind, nullable, optional in _shape(cls):  # type: ignore[arg-type]
             value = sent.get(wire)
             if value is None and not (optional or (nullable and wire in sent)):
                 raise Unreadable(f"{cls.__name__} has no {wire}")

@@ -42,7 +42,7 @@ from pgs.actors.seating.resolving import (
 )
 from pgs.actors.seating.seating import Seating
 from pgs.actors.seating.staking import charge_answered, stake_seat
-from pgs.actors.seating.together import seat_together
+from pgs.actors.seating.two_seats import seat_together
 from pgs.actors.seating.waves import pair_in_wave
 
 

@@ -39,7 +39,10 @@ async function search() {
     .sort((a, b) => rank(b, words) - rank(a, words))
     .slice(0, 20);
   found.replaceChildren(...hits.map(({ part }) => item(part)));
-  if (!hits.length) found.append(Object.assign(document.createElement('li'), { textContent: 'Nothing found.' }));
+  if (!hits.length) {
+    const none = document.createElement('li');
+    found.append(Object.assign(none, { textContent: 'Nothing found.' }));
+  }
   found.hidden = false;
 }
 

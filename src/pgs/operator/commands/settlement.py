@@ -128,7 +128,7 @@ async def _retry_one(core: Core, item_id: str) -> Asked | BadRequest:
     outcome = "no answer yet"
     with trio.move_on_after(ANSWER_S):
         # Polled: the answer goes to the seats actor, and no event announces it.
-        while (told := await _outcome(core, item_id, before)) is None:  # noqa: ASYNC110
+        while (told := await _outcome(core, item_id, before)) is None:  # noqa: ASYNC110  reads rows
             await trio.sleep(LOOK_S)
         outcome = told
     return Asked(len(before), outcome=outcome)

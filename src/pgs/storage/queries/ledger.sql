@@ -91,9 +91,9 @@ limit :page_size;
 
 -- name: matches_that_do_not_add_up
 -- Matches that break one of these rules. Every match has seats, and their environment, status,
--- prize, end and results agree with it. Before its money is recorded, its seats have no payout, refund or rake. Afterwards
--- the stakes equal payouts, refunds and rake together: either the winner has the whole prize, or
--- every stake was refunded.
+-- prize, end and results agree with it. Before its money is recorded, its seats have no payout,
+-- refund or rake. Afterwards the stakes equal payouts, refunds and rake together: either the winner
+-- has the whole prize, or every stake was refunded.
 select m.partner_id, m.match_id
 from match m
 left join seat s on s.partner_id = m.partner_id and s.match_id = m.match_id

@@ -1,8 +1,9 @@
--- Rows of the results feed by the time of their last change. On a final day every row has its money.
+-- Rows of the results feed by the time of their last change. On a final day every row has its
+-- money.
 
 -- name: page
--- The columns have the order of the fields of ResultRow in pgs.http.partner.results. The last one is
--- the row's position.
+-- The columns have the order of the fields of ResultRow in pgs.http.partner.results. The last one
+-- is the row's position.
 select match_id, player_id, seat_id, idempotency_key, game_id, tier_id,
   case when status = 'matched' then 'started' else status end as outcome, stake_usd_cents,
   updated_at, revision, opponent_player_id, partner_ref, result, end_reason, score,
