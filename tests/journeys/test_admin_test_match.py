@@ -71,7 +71,7 @@ async def test_a_developer_without_a_code_seats_two_players_who_can_play_at_once
     life = await _life(admin, tried["matchId"])
     assert life["match"]["status"] == "started"
     assert life["match"]["pairing"] == {
-        "rule": "two_seats.v1",
+        "rule": "together.v1",
         "waitedSeconds": 0,
         "begins": first["playerId"],
     }
