@@ -44,6 +44,8 @@ async def test_every_path_of_the_portal_has_the_document_and_its_policy(
             assert answer.headers["cache-control"] == "no-store"
             assert answer.headers["referrer-policy"] == "no-referrer"
             assert answer.headers["x-content-type-options"] == "nosniff"
+            opener = answer.headers["cross-origin-opener-policy"]
+            assert opener == "same-origin-allow-popups", path
             assert "x-service-api-version" not in answer.headers
         document = await client.get("/portal")
         policy = dict(
@@ -63,6 +65,35 @@ async def test_every_path_of_the_portal_has_the_document_and_its_policy(
         }
         told = html.unescape(document.body.decode().split('content="')[1].removesuffix('">'))
         assert json.loads(told) == {"issuer": ISSUER, "clientId": 'po"rtal', "sends": "id"}
+
+
+async def test_only_the_answer_to_a_sign_in_in_a_small_window_reaches_its_opener(
+    serve_app: ServeApp, built: Path
+) -> None:
+    app = edge(make_pages("", _read(built)))
+    async with serving(serve_app, app) as server, await server.client() as client:
+        for path, kept in (
+            ("/portal/signed-in?code=x&state=w.abc", False),
+            ("/portal/signed-in?code=x&state=abc", True),
+            ("/portal/signed-in", True),
+            ("/portal/test?state=w.abc", True),
+            ("/portal/preview", True),
+        ):
+            answer = await client.get(path)
+            assert ("cross-origin-opener-policy" in answer.headers) is kept, path
+
+
+async def test_no_cache_keeps_a_refusal_below_the_portal(serve_app: ServeApp, built: Path) -> None:
+    app = edge(make_pages("", _read(built)))
+    async with serving(serve_app, app) as server, await server.client() as client:
+        for method, path, status in (
+            (b"GET", b"/portal/assets/none.js", 404),
+            (b"POST", b"/portal/test", 405),
+            (b"DELETE", b"/portal", 405),
+        ):
+            raw = method + b" " + path + b" HTTP/1.1\r\nHost: a\r\n\r\n"
+            answer = await client.ask(raw)
+            assert (answer.status, answer.headers["cache-control"]) == (status, "no-store"), path
 
 
 async def test_the_preview_connects_to_nothing_and_only_the_portal_frames_it(

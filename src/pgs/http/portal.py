@@ -30,7 +30,15 @@ _DOCUMENT_HEADERS: Final = {
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    # A page that opens the portal gets no hold of its window. The portal keeps hold of the small
+    # window in which a member signs in again, so it is not `same-origin`.
+    "Cross-Origin-Opener-Policy": "same-origin-allow-popups",
 }
+
+WINDOW_MARK: Final = "w."
+"""How the state of a sign-in in a small window begins. Its answer comes back from the issuer in a
+document that has to reach the window that opened it, so that document alone has no opener policy.
+It hands the answer over, and signs nobody in itself."""
 
 _PREVIEW_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; base-uri 'none'; "
@@ -125,9 +133,10 @@ def add_portal(app: QuartTrio, portal: Portal) -> None:
     @app.get("/portal", defaults={"path": ""})
     @app.get("/portal/<path:path>")
     async def _document(path: str) -> Response:
-        return Response(
-            portal.document, content_type="text/html; charset=utf-8", headers=dict(portal.headers)
-        )
+        headers = dict(portal.headers)
+        if path == "signed-in" and request.args.get("state", "").startswith(WINDOW_MARK):
+            del headers["Cross-Origin-Opener-Policy"]
+        return Response(portal.document, content_type="text/html; charset=utf-8", headers=headers)
 
     @app.get("/portal/preview")
     async def _preview() -> Response:

@@ -1,5 +1,6 @@
 """The columns of the widest tables, listed once for both the queries and the code."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from pgs.domain.invoices import Invoice
@@ -92,6 +93,10 @@ CHANGES: Final[dict[str, tuple[str, ...]]] = {
 """The columns that an update writes. All other columns keep the values of the insert."""
 
 
+IDS_AT_ONCE: Final = 100
+"""Ids that a query takes at once, so that its text is the same for any number of them. It is the
+length of a page unless the caller asks for another one."""
+
 SUMS: Final[dict[str, tuple[str, ...]]] = {"totals": Totals.__struct_fields__}
 """The columns that are added up, when a change is added to a row or when many rows are summed."""
 
@@ -103,8 +108,9 @@ def expand(sql: str) -> str:
     `:partner_id, :environment, ...`, and `{changes of seat}` becomes `status = :status, ...`.
     `{sums of totals}` adds the values of an insert to an existing row, `{summed totals}` adds up
     rows, `{figures of totals}` lists what is added up, and `{unequal totals}` asks for a sum that
-    is not zero.
+    is not zero. `{ids}` becomes `:id_0, :id_1, ...`, see `ids_of`.
     """
+    sql = sql.replace("{ids}", ", ".join(f":id_{number}" for number in range(IDS_AT_ONCE)))
     for table, columns in COLUMNS.items():
         sql = sql.replace(f"{{columns of {table}}}", ", ".join(columns))
         sql = sql.replace(f"{{values of {table}}}", ", ".join(f":{name}" for name in columns))
@@ -120,3 +126,13 @@ def expand(sql: str) -> str:
         sql = sql.replace(f"{{figures of {table}}}", ", ".join(columns))
         sql = sql.replace(f"{{unequal {table}}}", unequal)
     return sql
+
+
+def ids_of(ids: Sequence[str]) -> dict[str, str]:
+    """Return the parameters of a query with `{ids}`, for at most `IDS_AT_ONCE` ids.
+
+    The rest is empty, and no id is.
+    """
+    return {
+        f"id_{number}": ids[number] if number < len(ids) else "" for number in range(IDS_AT_ONCE)
+    }

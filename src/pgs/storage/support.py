@@ -1,10 +1,16 @@
 """Reads what support needs to explain a match from its start to its end."""
 
+from collections import defaultdict
+from collections.abc import Sequence
+
 import msgspec
 
 from pgs.domain.environments import Environment
+from pgs.domain.matches import Match, MatchWithSeats
+from pgs.domain.seats import Seat
 from pgs.storage.attempts import Attempt, attempt_of
-from pgs.storage.reader import Reader
+from pgs.storage.columns import IDS_AT_ONCE, ids_of
+from pgs.storage.reader import Query, Reader
 
 END = 2**53
 """Sequence number above every real one. The first page of a list, newest first, begins here."""
@@ -79,6 +85,38 @@ async def matches_by_reference(
         page_size=page_size,
     )
     return [(seq, match_id) for seq, match_id in rows]
+
+
+async def matches_with_seats(
+    reader: Reader, partner_id: str, match_ids: Sequence[str]
+) -> list[MatchWithSeats]:
+    """Return the matches with these ids, in this order, each with its seats as of the same moment.
+
+    An id of no match of the partner is left out. The seat that moves first comes first.
+    """
+    found: list[MatchWithSeats] = []
+    for start in range(0, len(match_ids), IDS_AT_ONCE):
+        some = match_ids[start : start + IDS_AT_ONCE]
+        params = {"partner_id": partner_id, **ids_of(some)}
+        matches, rows = await reader.together(
+            Query("support.matches_by_id", params), Query("support.seats_by_match", params)
+        )
+        seats: defaultdict[str | None, list[Seat]] = defaultdict(list)
+        for row in rows:
+            seat = Seat(*row)
+            seats[seat.match_id].append(seat)
+        by_id = {match.match_id: match for match in (Match(*row) for row in matches)}
+        found += [
+            MatchWithSeats(by_id[match_id], tuple(sorted(seats[match_id], key=_place)))
+            for match_id in some
+            if match_id in by_id
+        ]
+    return found
+
+
+def _place(seat: Seat) -> tuple[int, int]:
+    """Return where a seat stands in its match. One that was never paired is alone there."""
+    return (seat.side or 0, seat.seq)
 
 
 async def ledger_of_match(reader: Reader, partner_id: str, match_id: str) -> list[LedgerLine]:

@@ -41,6 +41,12 @@ const base64url = (bytes: Uint8Array) =>
     .replaceAll('/', '_')
     .replaceAll('=', '');
 
+/**
+ * How the state of a sign-in in a small window begins. The service knows the mark: only that answer
+ * may reach the window that asked.
+ */
+const WINDOW_MARK = 'w.';
+
 const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
 
 const redirectUri = () => location.origin + PATH;
@@ -162,7 +168,7 @@ export class SignIn {
     const opened = window.open('', '_blank', 'popup,width=480,height=640');
     if (opened === null) return 'failed';
     try {
-      const { url, asked } = await this.#request('/portal');
+      const { url, asked } = await this.#request('/portal', {}, WINDOW_MARK);
       opened.location.href = url;
       await this.#redeem(await answerOf(() => opened), asked);
       return null;
@@ -173,8 +179,8 @@ export class SignIn {
     }
   }
 
-  async #request(back: string, more: Record<string, string> = {}) {
-    const asked: Asked = { state: random(), verifier: random(), nonce: random(), back };
+  async #request(back: string, more: Record<string, string> = {}, mark = '') {
+    const asked: Asked = { state: mark + random(), verifier: random(), nonce: random(), back };
     const bytes = new TextEncoder().encode(asked.verifier);
     const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
     const { authorization_endpoint: endpoint } = await this.#discover();

@@ -71,11 +71,12 @@ async def list_matches(call: AdminCall) -> Answer:
     found = await _find(call, environment, before, wanted.limit + 1)
     shown, page = cut(call, _KIND, wanted, found, lambda one: one[0], environment)
     reader, partner_id = call.services.parts.database.reader, call.principal.account.partner_id
-    records = []
-    for match_id in dict.fromkeys(match_id for _, match_id in shown):
-        record = await find_match_with_seats(reader, partner_id, match_id)
-        if record is not None and _agrees(call, record.seats):
-            records.append(match_record(record.match, record.seats))
+    match_ids = list(dict.fromkeys(match_id for _, match_id in shown))
+    records = [
+        match_record(one.match, one.seats)
+        for one in await support.matches_with_seats(reader, partner_id, match_ids)
+        if _agrees(call, one.seats)
+    ]
     return FoundMatches(records, page.next_cursor, page.has_more)
 
 

@@ -162,8 +162,8 @@ def stamp(headers: Headers, *, path: str, request_id: str, current_version: int)
     """Return a response's headers together with those that every response carries.
 
     The request id is always the edge's. Under `/partner` and `/embed` the API version is the
-    application's, else the current one. On other paths it is removed. Under `/partner`, caches
-    store nothing unless the application has set Cache-Control.
+    application's, else the current one. On other paths it is removed. Under `/partner` and
+    `/portal`, caches store nothing unless the application has set Cache-Control.
     """
     partner = is_under(path, "/partner")
     versioned = partner or is_under(path, "/embed")
@@ -180,6 +180,6 @@ def stamp(headers: Headers, *, path: str, request_id: str, current_version: int)
         kept.append((API_VERSION, b"%d" % current_version))
     if b"x-content-type-options" not in seen:
         kept.append((b"x-content-type-options", b"nosniff"))
-    if partner and b"cache-control" not in seen:
+    if (partner or is_under(path, "/portal")) and b"cache-control" not in seen:
         kept.append((b"cache-control", b"no-store"))
     return kept

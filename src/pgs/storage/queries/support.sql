@@ -25,6 +25,16 @@ where partner_id = :partner_id and environment = :environment and partner_ref = 
 order by seq desc
 limit :page_size;
 
+-- name: matches_by_id
+select {columns of match}
+from match
+where partner_id = :partner_id and match_id in ({ids});
+
+-- name: seats_by_match
+select {columns of seat}
+from seat
+where partner_id = :partner_id and match_id in ({ids});
+
 -- name: ledger_of_match
 select l.seq, l.at, l.kind, l.debit, l.credit, l.seat_id, l.match_id, l.amount_usd_cents
 from seat s
