@@ -11,6 +11,7 @@ from pgs.domain.seats import Seat
 from pgs.storage.attempts import Attempt, attempt_of
 from pgs.storage.columns import IDS_AT_ONCE, ids_of
 from pgs.storage.reader import Query, Reader
+from pgs.storage.transactions import Params
 
 END = 2**53
 """Sequence number above every real one. The first page of a list, newest first, begins here."""
@@ -97,7 +98,7 @@ async def matches_with_seats(
     found: list[MatchWithSeats] = []
     for start in range(0, len(match_ids), IDS_AT_ONCE):
         some = match_ids[start : start + IDS_AT_ONCE]
-        params = {"partner_id": partner_id, **ids_of(some)}
+        params: Params = {"partner_id": partner_id, **ids_of(some)}
         matches, rows = await reader.together(
             Query("support.matches_by_id", params), Query("support.seats_by_match", params)
         )

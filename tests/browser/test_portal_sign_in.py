@@ -1,0 +1,70 @@
+"""Windows of the portal's sign-in, and who may hold the portal's own window, in a real browser."""
+
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Route
+
+from tests.browser.axe import axe_faults_in_both_schemes
+from tests.browser.demo import running_demo
+from tests.browser.visitor import Visitor
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """A demo that has told its story."""
+    with running_demo(tmp_path_factory.mktemp("sign-in")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def admin(browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
+    """The demo's admin."""
+    visitor = Visitor(browser, demo)
+    visitor.open("/portal/test/origins")
+    visitor.sign_in()
+    visitor.stands_at("Origins")
+    yield visitor
+    visitor.close()
+
+
+def test_a_small_window_signs_in_again_and_the_page_keeps_what_was_typed(admin: Visitor) -> None:
+    page = admin.page
+    page.get_by_label("Origin of a page").fill("https://typed.example")
+    ended = {"error": "Sign in.", "reason": "sign_in_required"}
+    page.route("**/partner/admin/**", lambda route: route.fulfill(status=401, json=ended))
+
+    def refuse(route: Route) -> None:
+        (state,) = parse_qs(urlsplit(route.request.url).query)["state"]
+        back = f"/portal/signed-in?error=login_required&state={state}"
+        route.fulfill(status=302, headers={"Location": admin.demo["baseUrl"] + back})
+
+    page.route("**/*prompt=none*", refuse)  # the issuer wants to see the person
+    page.evaluate("dispatchEvent(new Event('online'))")  # reads what is shown again
+    admin.dialog.get_by_text("Your sign-in has ended").wait_for()
+    assert axe_faults_in_both_schemes(page) == []
+    page.unroute_all()
+    with page.expect_popup() as opened:
+        admin.press("Sign in again", admin.dialog)
+    opened.value.get_by_role("button", name="Dana Demo").click()
+    admin.dialog.wait_for(state="hidden")
+    assert opened.value.is_closed()
+    assert page.get_by_label("Origin of a page").input_value() == "https://typed.example"
+    admin.stands_at("Origins")
+
+
+def test_a_page_that_opens_the_portal_gets_no_hold_of_its_window(admin: Visitor, site: str) -> None:
+    other = admin.page.context.new_page()
+    other.goto(site)
+    with other.expect_popup() as opened:
+        other.evaluate(
+            "(address) => { window.held = open(address) }", f"{admin.demo['baseUrl']}/portal"
+        )
+    opened.value.get_by_role("heading", name="Home", level=1).wait_for()
+    assert opened.value.evaluate("window.opener") is None
+    assert other.evaluate("window.held.closed")
+    opened.value.close()
+    other.close()
