@@ -6,6 +6,7 @@ import pytest
 
 from pgs.storage.columns import IDS_AT_ONCE, ids_of
 from pgs.storage.database import Database
+from pgs.storage.reader import Query, Row
 from pgs.storage.seats import find_match_with_seats
 from pgs.storage.support import matches_with_seats
 from tests.storage.played import Played
@@ -35,9 +36,9 @@ async def test_a_page_costs_two_queries_and_a_longer_one_two_more_for_each_hundr
     asked: list[object] = []
     together = reader.together
 
-    async def counted(*queries: object) -> object:
+    async def counted(*queries: Query) -> list[list[Row]]:
         asked.extend(queries)
-        return await together(*queries)  # type: ignore[arg-type]
+        return await together(*queries)
 
     monkeypatch.setattr(reader, "together", counted)
     for count, queries in ((1, 2), (IDS_AT_ONCE, 2), (IDS_AT_ONCE + 1, 4)):
