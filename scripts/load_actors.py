@@ -15,12 +15,12 @@ import in_venv  # noqa: F401  first: the packages below are installed in .venv
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
 
 import typer
 from load.actor_driver import ActorDriver
 from load.check import ledger_faults
 from load.command import carry_out
+from load.options import Decided, Partners, Picture, PollEvery, Rate, Report, Seconds, SeedOf
 from load.story import Load, Mix
 from seed import FLOOR_USD_CENTS, PRIZE_USD_CENTS, seed
 
@@ -31,22 +31,14 @@ GAME, TIER = "tic-tac-toe", "test-bronze"
 
 
 def main(
-    rate: Annotated[float, typer.Option(min=0.1, help="Launches a second, of all partners.")] = 200,
-    seconds: Annotated[float, typer.Option(min=0.1, help="How long launches begin.")] = 20,
-    partners: Annotated[int, typer.Option(min=1, help="Partners that launch in turn.")] = 50,
-    poll_every: Annotated[
-        float, typer.Option(min=0.01, metavar="SECONDS", help="Between two reads of a feed.")
-    ] = 0.25,
-    decided: Annotated[
-        float, typer.Option(min=0, max=1, help="The share of matches that are decided.")
-    ] = 1.0,
-    seed_of: Annotated[int, typer.Option("--seed", help="Seed of endings and replays.")] = 1,
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the report there.")
-    ] = None,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw p50 and p99 there, as SVG.")
-    ] = None,
+    rate: Rate = 200,
+    seconds: Seconds = 20,
+    partners: Partners = 50,
+    poll_every: PollEvery = 0.25,
+    decided: Decided = 1.0,
+    seed_of: SeedOf = 1,
+    json: Report = None,
+    picture: Picture = None,
 ) -> None:
     """Launch, decide and read on the actors."""
 

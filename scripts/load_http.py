@@ -26,6 +26,7 @@ from game_load.round import Service
 from load.check import ledger_faults
 from load.command import carry_out
 from load.http_driver import HttpDriver
+from load.options import Decided, Partners, Picture, PollEvery, Rate, Report, Seconds, SeedOf
 from load.story import Load, Mix
 from seed import FLOOR_USD_CENTS, PRIZE_USD_CENTS, Seeded, seed
 
@@ -33,26 +34,18 @@ GAME, TIER = "tic-tac-toe", "test-bronze"
 
 
 def main(
-    rate: Annotated[float, typer.Option(min=0.1, help="Launches a second, of all partners.")] = 50,
-    seconds: Annotated[float, typer.Option(min=0.1, help="How long launches begin.")] = 20,
-    partners: Annotated[int, typer.Option(min=1, help="Partners that launch in turn.")] = 20,
+    rate: Rate = 50,
+    seconds: Seconds = 20,
+    partners: Partners = 20,
     url: Annotated[str | None, typer.Option(help="The service, if it runs already.")] = None,
     keys: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Its partners' keys; needed with --url.")
     ] = None,
-    poll_every: Annotated[
-        float, typer.Option(min=0.01, metavar="SECONDS", help="Between two reads of a feed.")
-    ] = 0.25,
-    decided: Annotated[
-        float, typer.Option(min=0, max=1, help="The share of matches that are decided.")
-    ] = 1.0,
-    seed_of: Annotated[int, typer.Option("--seed", help="Seed of endings and replays.")] = 1,
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the report there.")
-    ] = None,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw p50 and p99 there, as SVG.")
-    ] = None,
+    poll_every: PollEvery = 0.25,
+    decided: Decided = 1.0,
+    seed_of: SeedOf = 1,
+    json: Report = None,
+    picture: Picture = None,
 ) -> None:
     """Launch, decide and read over HTTP."""
     if (url is None) != (keys is None):

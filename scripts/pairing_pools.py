@@ -78,7 +78,7 @@ def play_pool(players: int, rule: Rule, seed: int, day_s: int = DAY_S) -> Pool:
         for player, at in sits_at.items():
             if at == now:
                 sequence += 1
-                waiting[player] = _seat(sequence, player, now)
+                waiting[player] = seat_of(sequence, player, now)
         for player, seat in list(waiting.items()):
             if (seat.due_at or 0) <= now:
                 del waiting[player]
@@ -110,7 +110,8 @@ def _meet(
     ratings.update(zip(pair, result, strict=True))
 
 
-def _seat(sequence: int, player: str, now: int) -> Seat:
+def seat_of(sequence: int, player: str, now: int) -> Seat:
+    """Return a live seat that a player takes at the time `now`."""
     return Seat(
         partner_id="pool",
         environment="live",
@@ -129,6 +130,7 @@ def _seat(sequence: int, player: str, now: int) -> Seat:
         stake_status="confirmed",
         seated_at=now,
         confirmed_at=now,
+        expires_at=now + WAIT_S["live"],
         due_at=now + WAIT_S["live"],
     )
 

@@ -26,13 +26,13 @@ from typing import Annotated
 import msgspec
 import typer
 from pairing_pools import DAY_S as POOL_DAY_S
-from pairing_pools import pools_table
+from pairing_pools import pools_table, seat_of
 from rich.console import Console
 from rich.progress import Progress
 
 from pgs.domain.live_pairing import Waiting, pair_wave
 from pgs.domain.ratings import POINT, Rating
-from pgs.domain.seats import WAIT_S, Seat
+from pgs.domain.seats import WAIT_S
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 CROWDS = (20, 100, 500, 2000, 5000)
@@ -144,28 +144,7 @@ def play(players: int, rule: Rule, day_s: int, seed: int, tick: Callable[[], Non
 
 
 def _sit(sequence: int, player: str, mu: int, last: str | None, now: int) -> Waiting:
-    seat = Seat(
-        partner_id="crowd",
-        environment="live",
-        seat_id=f"sea_{sequence}",
-        seq=sequence,
-        idempotency_key=str(sequence),
-        player_id=player,
-        game_id="reversi",
-        tier_id="bronze",
-        tier_revision=1,
-        sent_usd_cents=100,
-        stake_usd_cents=100,
-        prize_usd_cents=180,
-        partner_ref=None,
-        status="waiting",
-        stake_status="confirmed",
-        seated_at=now,
-        confirmed_at=now,
-        expires_at=now + WAIT_S["live"],
-        due_at=now + WAIT_S["live"],
-    )
-    return Waiting(seat, Rating(mu, POINT, last_opponent=last))
+    return Waiting(seat_of(sequence, player, now), Rating(mu, POINT, last_opponent=last))
 
 
 def quantile(values: Sequence[float], part: float) -> float:

@@ -25,6 +25,7 @@ from pgs.domain.nudges import (
 )
 from pgs.http.outbound.tries import Outbound
 from tests.conventions.tree import ROOT
+from tests.loopback import LoopbackNames
 
 SCRIPT = ROOT / "examples" / "receive_webhooks.py"
 PYTHON = [sys.executable, "-I", "-S"]  # the standard library alone
@@ -78,7 +79,7 @@ async def _receiver(folder: Path, *options: str) -> AsyncIterator[_Running]:
         *options,
     ]
     trust = ssl.create_default_context(cadata=authority.cert_pem.bytes().decode())
-    before = trio.socket.set_custom_hostname_resolver(_Loopback())
+    before = trio.socket.set_custom_hostname_resolver(LoopbackNames())
     try:
         with trio.fail_after(60):
             async with trio.open_nursery() as nursery:
@@ -103,24 +104,6 @@ async def _receiver(folder: Path, *options: str) -> AsyncIterator[_Running]:
                     await process.wait()
     finally:
         trio.socket.set_custom_hostname_resolver(before)
-
-
-class _Loopback(trio.abc.HostnameResolver):
-    """Resolves every name to this machine."""
-
-    async def getaddrinfo(
-        self,
-        host: bytes | None,
-        port: object,
-        family: int = 0,
-        type: int = 0,
-        proto: int = 0,
-        flags: int = 0,
-    ) -> list:  # type: ignore[type-arg]  # as trio declares it
-        return [(trio.socket.AF_INET, trio.socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
-
-    async def getnameinfo(self, sockaddr: object, flags: int) -> tuple[str, str]:
-        raise AssertionError("nobody asks for names")
 
 
 async def test_the_receiver_accepts_signed_nudges_and_refuses_other_requests(

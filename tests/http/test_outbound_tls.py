@@ -17,27 +17,9 @@ from pgs.http.outbound.tls import Tls
 from pgs.http.outbound.tries import Outbound
 from pgs.http.outbound.trust import trusted_roots
 from tests.http.internet import HOST, answering, authority, client_context, server_context
+from tests.loopback import LOOPBACK, LoopbackNames
 
 OK = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-LOOPBACK = "127.0.0.1"
-
-
-class _Loopback(trio.abc.HostnameResolver):
-    """A resolver that resolves every name to this machine."""
-
-    async def getaddrinfo(
-        self,
-        host: bytes | None,
-        port: object,
-        family: int = 0,
-        type: int = 0,
-        proto: int = 0,
-        flags: int = 0,
-    ) -> list:  # type: ignore[type-arg]  # trio's signature
-        return [(trio.socket.AF_INET, trio.socket.SOCK_STREAM, 6, "", (LOOPBACK, port))]
-
-    async def getnameinfo(self, sockaddr: object, flags: int) -> tuple[str, str]:
-        raise AssertionError("nobody asks for names")
 
 
 def _allow_loopback(address: str) -> bool:
@@ -61,7 +43,7 @@ async def _endpoint(context: ssl.SSLContext | None) -> AsyncIterator[int]:
             await OK(tls)
         await trio.aclose_forcefully(tls)
 
-    before = trio.socket.set_custom_hostname_resolver(_Loopback())
+    before = trio.socket.set_custom_hostname_resolver(LoopbackNames())
     async with trio.open_nursery() as nursery:
         (listener,) = await trio.open_tcp_listeners(0, host=LOOPBACK)
         nursery.start_soon(trio.serve_listeners, serve, [listener])

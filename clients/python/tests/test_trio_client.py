@@ -16,6 +16,7 @@ from clients.python.tests.scripted import BASE, KEY, PURCHASE, SEAT, Script, pag
 from pgs_client import Client, NoAnswer, Retries, SqliteStore
 from pgs_client.errors import InvalidKey
 from pgs_client.trio_client import TrioClient
+from tests.stalled import StalledNetwork, StalledStream
 
 
 def test_both_clients_have_the_same_methods_and_parameters() -> None:
@@ -99,36 +100,13 @@ async def test_every_other_call_is_sent() -> None:
     await client.close()
 
 
-class _Stalled(httpcore.AsyncNetworkStream):
-    """A network stream that accepts the head of a request and never its body."""
-
-    def __init__(self, at_body: trio.Event) -> None:
-        self._at_body = at_body
-
-    # `timeout` is part of httpcore's signature.
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
-        if buffer.startswith(b"POST"):
-            return
-        self._at_body.set()
-        await trio.sleep_forever()
-
-    async def aclose(self) -> None:
-        pass
-
-
-class _Network(httpcore.AsyncNetworkBackend):
-    def __init__(self, stream: _Stalled) -> None:
-        self._stream = stream
-
-    async def connect_tcp(self, *_: object, **__: object) -> httpcore.AsyncNetworkStream:
-        return self._stream
-
-
 @pytest.mark.filterwarnings("error")
 async def test_a_call_cancelled_while_it_sends_its_body_leaves_no_generator_behind() -> None:
     at_body = trio.Event()
     transport = httpx.AsyncHTTPTransport()
-    transport._pool = httpcore.AsyncConnectionPool(network_backend=_Network(_Stalled(at_body)))
+    transport._pool = httpcore.AsyncConnectionPool(
+        network_backend=StalledNetwork(StalledStream(at_body))
+    )
     async with TrioClient("http://127.0.0.1", KEY, transport=transport) as client:
         async with trio.open_nursery() as nursery:
 
