@@ -95,6 +95,14 @@ def test_a_page_over_all_partners_is_read_in_the_order_of_an_index(
     assert step.endswith(f" USING INDEX {OF_ALL_PARTNERS[name]}")
 
 
+def test_the_newest_row_of_all_partners_is_found_without_reading_their_histories(
+    connection: sqlite3.Connection,
+) -> None:
+    steps = plan_of(connection, "heartbeat.newest_row")
+    scanned = {step.split()[1] for step in steps if step.startswith("SCAN")}
+    assert scanned == {"partner", "head"}
+
+
 @pytest.mark.parametrize(
     ("name", "index"),
     [

@@ -4,21 +4,22 @@
 insert into heartbeat (name, beats) values ('readiness', 1)
 on conflict (name) do update set beats = heartbeat.beats + 1;
 
--- The newest seat is the one with the highest id, since ids begin with the time.
+-- The newest seat is the one with the highest id, since ids begin with the time. Each row is looked
+-- up by itself: of a join, SQLite would scan all seats.
 -- name: newest_row^
 select max(newest.at) from (
-  select event.at as at
-  from partner join event on event.partner_id = partner.partner_id
-    and event.seq = partner.event_seq
+  select (select event.at from event
+    where event.partner_id = partner.partner_id and event.seq = partner.event_seq) as at
+  from partner
   union all
-  select seat.seated_at as at
-  from partner join seat on seat.partner_id = partner.partner_id
-    and seat.seat_id = (select max(last.seat_id) from seat as last
-      where last.partner_id = partner.partner_id)
+  select (select seat.seated_at from seat
+    where seat.partner_id = partner.partner_id order by seat.seat_id desc limit 1) as at
+  from partner
   union all
-  select seat.updated_at as at
-  from head join seat on seat.partner_id = head.partner_id
-    and seat.environment = head.environment and seat.position = head.feed_position
+  select (select seat.updated_at from seat
+    where seat.partner_id = head.partner_id and seat.environment = head.environment
+      and seat.position = head.feed_position) as at
+  from head
 ) as newest;
 
 -- name: count_write^
