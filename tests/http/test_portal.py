@@ -22,6 +22,7 @@ def built(tmp_path: Path) -> Path:
     (tmp_path / "portal.html").write_text(f'<meta name="pgs-portal" content="{DATA_MARK}">')
     (tmp_path / "preview.html").write_text("<title>Preview</title>")
     (tmp_path / "assets" / "portal-Ab12Cd34.js").write_text("start();" * 100)
+    (tmp_path / "assets" / "portal-Ab12Cd34.js.br").write_bytes(b"as Brotli")
     (tmp_path / "assets" / "portal-Ef56Gh78.css").write_text("body{}")
     (tmp_path / "assets" / "notes.txt").write_text("not served")
     return tmp_path
@@ -123,12 +124,26 @@ async def test_the_files_are_served_for_ever_and_compressed(
             assert "immutable" in answer.headers["cache-control"]
             assert answer.headers["vary"] == "Accept-Encoding"
             assert answer.body == (built / "assets" / name).read_bytes()
-        for name in ("notes.txt", "portal-00000000.js"):
+        for name in ("notes.txt", "portal-Ab12Cd34.js.br", "portal-00000000.js"):
             assert (await client.get(f"/portal/assets/{name}")).status == 404
-        raw = b"GET /portal/assets/portal-Ab12Cd34.js HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip"
-        answer = await client.ask(raw + b"\r\n\r\n")
+        for accepted, coding in (
+            ("gzip", "gzip"),
+            ("gzip, deflate, br", "br"),
+            ("br;q=0, gzip", "gzip"),
+            ("brotli, x-gzip", None),
+        ):
+            answer = await client.get(
+                "/portal/assets/portal-Ab12Cd34.js", f"Accept-Encoding: {accepted}"
+            )
+            assert answer.headers.get("content-encoding") == coding, accepted
+            assert answer.body == {
+                "gzip": gzip.compress(b"start();" * 100, mtime=0),
+                "br": b"as Brotli",
+                None: b"start();" * 100,
+            }.get(coding)
+        # This file was not compressed with Brotli.
+        answer = await client.get("/portal/assets/portal-Ef56Gh78.css", "Accept-Encoding: br, gzip")
         assert answer.headers["content-encoding"] == "gzip"
-        assert gzip.decompress(answer.body) == b"start();" * 100
 
 
 def test_a_portal_into_which_nobody_could_sign_in_is_not_served(built: Path) -> None:

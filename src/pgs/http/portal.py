@@ -15,6 +15,8 @@ import msgspec
 from quart import Response, request
 from quart_trio import QuartTrio
 
+from pgs.http.transport.heads import takes_coding
+
 DATA_MARK: Final = "%PGS_PORTAL%"
 """The mark in the document for the JSON of `PortalData`, inside an attribute in double quotes."""
 
@@ -56,10 +58,10 @@ class PortalData(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class BuiltFile(msgspec.Struct, frozen=True):
-    """A built file, with its compressed form."""
+    """A built file, and its compressed forms by the name of their coding, the smallest first."""
 
     content: bytes
-    compressed: bytes
+    compressed: Mapping[str, bytes]
     content_type: str
 
 
@@ -89,14 +91,15 @@ def read_portal(
     # If the API has an audience of its own, the issuer's access tokens name it. Otherwise they may
     # be opaque, so the page sends the ID token.
     data = PortalData(issuer, client_id, "id" if audience == client_id else "access")
+    assets = folder.joinpath("assets")
     told = html.escape(msgspec.json.encode(data).decode(), quote=True)
     document = template.read_text("utf-8").replace(DATA_MARK, told)
     return Portal(
         document.encode(),
         _DOCUMENT_HEADERS | {"Content-Security-Policy": content_security_policy(issuer)},
         {
-            item.name: _built(item)
-            for item in folder.joinpath("assets").iterdir()
+            item.name: _built(assets, item.name)
+            for item in assets.iterdir()
             if item.name.rpartition(".")[2] in _TYPES
         },
         folder.joinpath("preview.html").read_bytes(),
@@ -150,13 +153,19 @@ def add_portal(app: QuartTrio, portal: Portal) -> None:
             return Response("", status=404, content_type="text/plain")
         headers = dict(_FILE_HEADERS)
         content = found.content
-        if "gzip" in request.headers.get("Accept-Encoding", "").lower():
-            content = found.compressed
-            headers["Content-Encoding"] = "gzip"
+        accepted = request.headers.get("Accept-Encoding", "").encode()
+        for coding, compressed in found.compressed.items():
+            if takes_coding(accepted, coding.encode()):
+                content = compressed
+                headers["Content-Encoding"] = coding
+                break
         return Response(content, content_type=found.content_type, headers=headers)
 
 
-def _built(item: Traversable) -> BuiltFile:
-    content = item.read_bytes()
-    kind = _TYPES[item.name.rpartition(".")[2]]
-    return BuiltFile(content, gzip.compress(content, mtime=0), kind)
+def _built(folder: Traversable, name: str) -> BuiltFile:
+    content = folder.joinpath(name).read_bytes()
+    # scripts/web has compressed it with Brotli, for which Python has no module of its own.
+    by_brotli = folder.joinpath(f"{name}.br")
+    compressed = {"br": by_brotli.read_bytes()} if by_brotli.is_file() else {}
+    compressed["gzip"] = gzip.compress(content, mtime=0)
+    return BuiltFile(content, compressed, _TYPES[name.rpartition(".")[2]])

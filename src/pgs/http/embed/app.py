@@ -23,7 +23,7 @@ from pgs.http.embed.documents import Frame, NoFrame
 from pgs.http.embed.policy import FrameData, content_security_policy, fill
 from pgs.http.outbound.fetch import NotFetched
 from pgs.http.transport.asgi import App, Receive, Scope, Send
-from pgs.http.transport.heads import is_under
+from pgs.http.transport.heads import is_under, takes_coding
 from pgs.storage.themes import find_logo
 
 HeaderTuple = tuple[tuple[bytes, bytes], ...]
@@ -157,7 +157,7 @@ class EmbedApp:
         accepted = b",".join(
             value for name, value in scope["headers"] if name == b"accept-encoding"
         )
-        if _takes_gzip(accepted):
+        if takes_coding(accepted, b"gzip"):
             return Page(asset.compressed, (*asset.headers, (b"content-encoding", b"gzip")))
         return Page(asset.content, asset.headers)
 
@@ -223,15 +223,6 @@ class EmbedApp:
             services.parts.on_event(f"rate_limited_by_{admission.refused_by}")
             return Bare(429, overloaded(admission.retry_after))
         return account
-
-
-def _takes_gzip(accepted: bytes) -> bool:
-    """Return whether a client lists gzip with a weight above 0 (RFC 9110, section 12.5.3)."""
-    for part in accepted.lower().split(b","):
-        coding, _, weight = part.partition(b";")
-        if coding.strip() == b"gzip":
-            return weight.replace(b" ", b"") not in (b"q=0", b"q=0.0", b"q=0.00", b"q=0.000")
-    return False
 
 
 async def _send(send: Send, answer: Bare | Page, *, bare: bool) -> None:

@@ -158,6 +158,15 @@ def is_under(path: str, root: str) -> bool:
     return path == root or path.startswith(root + "/")
 
 
+def takes_coding(accepted: bytes, coding: bytes) -> bool:
+    """Return whether Accept-Encoding lists a coding with a weight above 0 (RFC 9110, 12.5.3)."""
+    for part in accepted.lower().split(b","):
+        listed, _, weight = part.partition(b";")
+        if listed.strip() == coding:
+            return weight.replace(b" ", b"") not in (b"q=0", b"q=0.0", b"q=0.00", b"q=0.000")
+    return False
+
+
 def stamp(headers: Headers, *, path: str, request_id: str, current_version: int) -> Headers:
     """Return a response's headers together with those that every response carries.
 
