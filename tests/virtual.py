@@ -19,6 +19,7 @@ from trio._core import _run as trio_run
 
 from pgs.actors.kernel.system import TEND_S, System
 from pgs.storage.database import Database
+from pgs.storage.sqlite.database import SqliteDatabase
 
 # By default structlog draws every traceback with all its variables: 0.2 s for each fault that a
 # test causes.
@@ -206,13 +207,19 @@ def _wait(release: threading.Event) -> None:
         raise TimeoutError("a test never released the statements that it held")
 
 
+def on_file(database: Database) -> SqliteDatabase:
+    """Return a database that lies in a file, for a test that touches the file."""
+    assert isinstance(database, SqliteDatabase)
+    return database
+
+
 @contextmanager
 def open_store(
     folder: Path, faults: Faults | None = None, *, inline: bool = True
-) -> Iterator[Database]:
+) -> Iterator[SqliteDatabase]:
     """Open a database for a block. Unless `inline`, the block calls `start` in its trio run."""
     faults = faults or Faults()
-    database = Database(folder, inline=inline, factory=faults.factory)
+    database = SqliteDatabase(folder, inline=inline, factory=faults.factory)
     faults.statements.clear()  # forget the statements of the migrations
     try:
         yield database

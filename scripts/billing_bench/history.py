@@ -17,10 +17,10 @@ from pgs.domain.payouts import record_money
 from pgs.domain.seats import Seat, SeatRequest, confirm, new_seat
 from pgs.domain.tiers import SeatPrice
 from pgs.domain.totals import Totals, TotalsKey
-from pgs.storage.connections import DATABASE_NAME, connect
 from pgs.storage.ledger import insert_row
 from pgs.storage.queries import STATEMENTS
 from pgs.storage.seats import Head, insert_match, insert_seat, move_head
+from pgs.storage.sqlite.connections import DATABASE_NAME, connect
 from pgs.storage.totals import raise_totals
 from pgs.storage.transactions import Stmt
 

@@ -7,8 +7,8 @@ from typing import Any
 from game_load.bots import Pair, Side
 
 from pgs.games.rules import Rules
-from pgs.storage.database import Database
 from pgs.storage.ledger import check_ledger
+from pgs.storage.sqlite.database import SqliteDatabase
 
 SHOWN = 5  # faults that are printed
 
@@ -78,7 +78,7 @@ def _fault(pair: Pair, seen: Sequence[Side], found: Sequence[Sequence[Row]], rul
 
 async def ledger_faults(folder: Path, pairs: Sequence[Pair], rows: Sequence[Row]) -> list[str]:
     """Return the faults of the ledger in a folder on which no service runs."""
-    database = Database(folder)
+    database = SqliteDatabase(folder)
     try:
         report = await check_ledger(database.reader)
     finally:

@@ -6,8 +6,8 @@ from typing import Any
 
 from load.story import Books, Ending
 
-from pgs.storage.database import Database
 from pgs.storage.ledger import check_ledger
+from pgs.storage.sqlite.database import SqliteDatabase
 
 
 def faults_of(books: Books, prize: int) -> list[str]:
@@ -63,7 +63,7 @@ _KINDS = ("payout", "refund", "rake")
 
 async def ledger_faults(folder: Path, books: list[Books]) -> list[str]:
     """Return the faults of the ledger in a folder on which no service runs."""
-    database = Database(folder)
+    database = SqliteDatabase(folder)
     try:
         report = await check_ledger(database.reader)
     finally:

@@ -16,6 +16,7 @@ _TESTS = {
     "domain/secrets.py": ("tests/domain/test_keys.py", "tests/domain/test_sessions.py"),
     "storage/ledger.py": _LEDGER,
     "storage/transactions.py": (_WRITER, "tests/storage/test_reader.py"),
+    "storage/sqlite/commits.py": (_WRITER,),
     "storage/writer.py": (_WRITER,),
 }
 

@@ -46,8 +46,8 @@ from pgs.http.outbound.settlement import RemoteSettlement, read_token
 from pgs.http.outbound.tries import Outbound
 from pgs.http.outbound.trust import trusted_roots
 from pgs.keyfile import KeyFile
-from pgs.storage.backup import take_over
 from pgs.storage.database import Database
+from pgs.storage.opening import open_database
 
 MAKERS = Makers(
     roles={
@@ -92,7 +92,7 @@ async def open_core(
     outbound = outbound or Outbound(_roots())
     database, keys = await _open_folder(config, rng, inline)
     try:
-        take_over(database, clock.now())
+        database.take_over(clock.now())
         database.start()
         async with open_system(on_event) as system:
             parts = _make_parts(
@@ -136,15 +136,9 @@ async def _open_folder(config: Config, rng: Rng, inline: bool) -> tuple[Database
         # The keys come first: a start that is killed then leaves no database without a key ring.
         keys.append(KeyFile(config.key_file, rng, make=is_new))
 
-    open_database = partial(
-        Database,
-        config.data_dir,
-        inline=inline,
-        key_file=config.key_file,
-        on_locked=open_keys,
-    )
+    opening = partial(open_database, config, inline=inline, on_locked=open_keys)
     # In a thread: a migration may take long, and health checks must be answered meanwhile.
-    database = open_database() if inline else await trio.to_thread.run_sync(open_database)
+    database = opening() if inline else await trio.to_thread.run_sync(opening)
     return database, keys[0]
 
 

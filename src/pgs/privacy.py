@@ -12,7 +12,7 @@ from pathlib import Path
 import structlog
 
 from pgs.config import Config
-from pgs.storage.connections import DATABASE_NAME
+from pgs.storage.sqlite.connections import DATABASE_NAME
 
 log = structlog.get_logger("pgs.privacy")
 

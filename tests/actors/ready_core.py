@@ -14,6 +14,7 @@ import trio.lowlevel
 import trio.testing
 
 import pgs.app
+import pgs.storage.opening
 from pgs.actors.core import Core
 from pgs.actors.maintenance.chores import CHORES
 from pgs.actors.messages.account.lifecycle import CreatePartner, PartnerCreated, SwitchAccount
@@ -34,8 +35,8 @@ from pgs.domain.errors import Refusal
 from pgs.domain.matches import Match, MatchWithSeats
 from pgs.domain.seats import EndReason, Seat, SeatRequest
 from pgs.storage import seats as rows
-from pgs.storage.database import Database
 from pgs.storage.ledger import check_ledger
+from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.transactions import Stmt, Tx
 from tests.feed import feed_page
 from tests.virtual import START, Faults, SeededRng, clock
@@ -192,11 +193,13 @@ async def ready_core(
     `threaded`: the writer has its own thread, so the test runs in real time. `all_here`: live seats
     are paired as if every player had a socket open.
     """
-    database = partial(Database, factory=faults.factory) if faults is not None else Database
+    database = (
+        partial(SqliteDatabase, factory=faults.factory) if faults is not None else SqliteDatabase
+    )
     async with AsyncExitStack() as stack:
         if all_here:
             stack.enter_context(mock.patch.object(PresenceRegister, "is_here", return_value=True))
-        with mock.patch.object(pgs.app, "Database", database):
+        with mock.patch.object(pgs.storage.opening, "SqliteDatabase", database):
             opened = open_core(
                 Config(data_dir=folder),
                 clock=SystemClock() if threaded else clock(),

@@ -19,7 +19,7 @@ from pgs.http.api.endpoint import Answer, Call, Principal
 from pgs.http.api.services import Services
 from pgs.http.partner.results import ResultsPage, read_results
 from pgs.storage import accounts
-from pgs.storage.reader import Reader, Row
+from pgs.storage.reader import Row
 from pgs.storage.transactions import SqlValue
 from tests.actors.api_keys import mint
 from tests.actors.ready_core import ReadyCore, at, keys_of, money, ready_core, until
@@ -261,7 +261,7 @@ async def test_a_held_call_hears_of_a_row_that_is_written_while_it_reads(
 
         async def suspended(name: str, **params: SqlValue) -> list[Row]:
             """Read like a database across a network: others go on before the rows arrive."""
-            rows = await Reader.all(reader, name, **params)
+            rows = await type(reader).all(reader, name, **params)
             if name == "results.page" and opponents:
                 await s.seat(opponents.pop())
             return rows

@@ -16,7 +16,7 @@ from pgs.domain.matches import MatchDecision
 from pgs.storage.moves import moves_of_match
 from tests.actors.playing import A_WINS, Player, at_table, match_row, play, seated, with_side_clocks
 from tests.actors.ready_core import at, money, ready_core, settle, until
-from tests.virtual import Faults
+from tests.virtual import Faults, on_file
 
 
 async def test_a_match_is_played_to_its_end_and_the_winner_is_paid(
@@ -56,7 +56,7 @@ async def test_a_move_is_in_rows_before_anybody_hears_of_it(
         kept: list[int] = []
 
         def count(text: str) -> bool:
-            with closing(sqlite3.connect(s.parts.database.path)) as file:
+            with closing(sqlite3.connect(on_file(s.parts.database).path)) as file:
                 kept.extend(file.execute("select count(*) from move").fetchone())
             return True
 

@@ -13,8 +13,8 @@ from pgs.actors.messages.account.settings import AddOrigin
 from pgs.app import open_core
 from pgs.config import Config
 from pgs.domain.members import PLATFORM
-from pgs.storage.database import Database
 from pgs.storage.ledger import check_ledger
+from pgs.storage.sqlite.database import SqliteDatabase
 from tests.browser.chromium import WAIT_MAX_MS, Tab
 from tests.journeys.client import ok
 from tests.journeys.partners import BOTH, Partner, account, make_partner, make_tiers, seat_body
@@ -46,7 +46,7 @@ def _rows(process: Process, partner: Partner) -> list[dict[str, Any]]:
 
 def _ledger_is_sound(folder: Path) -> bool:
     """Return whether a stopped service's ledger adds up. Call it in a thread without asyncio."""
-    database = Database(folder)
+    database = SqliteDatabase(folder)
     with ThreadPoolExecutor(1) as elsewhere:
         report = elsewhere.submit(lambda: trio.run(check_ledger, database.reader)).result()
     database.close()

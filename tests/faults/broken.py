@@ -9,7 +9,7 @@ from unittest.mock import patch
 import trio
 
 from pgs.actors.core import Core
-from pgs.storage.reader import Query, Reader, Row
+from pgs.storage.reader import Query, Row
 from pgs.storage.transactions import Outcome, ReadFailed, SqlValue, Tx, WriteFailed
 from pgs.storage.writer import Writer
 
@@ -26,15 +26,15 @@ def reads_fail(core: Core, *queries: str) -> Iterator[None]:
 
     async def one(name: str, **params: SqlValue) -> Row | None:
         check(name)
-        return await Reader.one(reader, name, **params)
+        return await type(reader).one(reader, name, **params)
 
     async def read_all(name: str, **params: SqlValue) -> list[Row]:
         check(name)
-        return await Reader.all(reader, name, **params)
+        return await type(reader).all(reader, name, **params)
 
     async def together(*asked: Query) -> list[list[Row]]:
         check(*(query.name for query in asked))
-        return await Reader.together(reader, *asked)
+        return await type(reader).together(reader, *asked)
 
     with patch.multiple(reader, one=one, all=read_all, together=together):
         yield

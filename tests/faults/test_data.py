@@ -11,9 +11,11 @@ import pytest
 from pgs.actors.kernel.mail import Overloaded
 from pgs.actors.maintenance.data import check_database
 from pgs.domain.cursors import make_cursor
+from pgs.storage.sqlite.reader import SqliteReader
 from tests.journeys.client import ok
 from tests.journeys.partners import seat_body
 from tests.journeys.service import Service, in_process, until
+from tests.virtual import on_file
 
 
 async def _ready(service: Service) -> tuple[int, dict[str, str]]:
@@ -71,7 +73,7 @@ async def test_a_service_whose_files_are_moved_away_is_unready_until_they_are_ba
 ) -> None:
     async with in_process(tmp_path / "data") as service:
         partner = await service.partner()
-        file = service.core.parts.database.folder / name
+        file = on_file(service.core.parts.database).folder / name
         file.rename(tmp_path / "away")
         await until(lambda: service.core.parts.data_watch.lost is not None)
         status, told = await _ready(service)
@@ -101,7 +103,9 @@ async def test_a_service_with_a_damaged_index_is_not_ready_and_its_check_tells(
         ok(await service.public.call("POST", "/partner/matches", partner.test, seat_body("a", "a")))
         await check_database(core.parts, core.directory)
         assert (await _metrics(service))["pgs_database_faults"] == 0
-        with closing(sqlite3.connect(core.parts.database.path, isolation_level=None)) as other:
+        with closing(
+            sqlite3.connect(on_file(core.parts.database).path, isolation_level=None)
+        ) as other:
             other.execute("pragma writable_schema=on")
             # The index now begins at a page that is a table's.
             other.execute(
@@ -129,6 +133,7 @@ async def test_a_read_that_failed_and_succeeds_again_makes_the_service_ready(
 ) -> None:
     async with in_process(tmp_path) as service:
         reader = service.core.parts.database.reader
+        assert isinstance(reader, SqliteReader)
         reader._failed = lambda: None
         assert (await _ready(service))[0] == 200
 

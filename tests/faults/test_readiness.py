@@ -9,8 +9,8 @@ import pytest
 import trio
 
 from pgs.readiness import FAILED_RECENTLY_S, Readiness
-from pgs.storage.connections import connect
 from pgs.storage.heartbeat import beat
+from pgs.storage.sqlite.connections import connect
 from pgs.storage.transactions import (
     Outcome,
     OutcomeUnknown,
@@ -112,7 +112,7 @@ async def test_a_disk_with_room_for_the_probe_but_no_seat_makes_the_service_unre
             writers.append(connection)
         return connection
 
-    monkeypatch.setattr("pgs.storage.database.connect", connect_and_keep)
+    monkeypatch.setattr("pgs.storage.sqlite.database.connect", connect_and_keep)
     async with in_process(tmp_path) as service:
         partner, writer = await service.partner(), service.core.parts.database.writer
         assert await _ready(service) == (200, "ready")

@@ -26,6 +26,7 @@ from pgs.keyfile import BadKeyFile
 from pgs.serve import running
 from pgs.storage.data_folder import DataFolderInUse
 from pgs.storage.database import Database
+from pgs.storage.opening import open_database
 from tests.http.raw import HANDSHAKE, Client
 from tests.http.sockets import LIMITS, OFFER, PING, PROTOCOL, closed
 from tests.journeys.client import PATIENCE_S, InternalClient
@@ -85,9 +86,10 @@ async def test_a_service_whose_database_takes_long_to_open_is_alive_and_says_tha
 
     def slow(*args: Any, **named: Any) -> Database:
         assert go_on.wait(PATIENCE_S)
-        return Database(*args, **named)
+        opened: Database = open_database(*args, **named)
+        return opened
 
-    monkeypatch.setattr(pgs.app, "Database", slow)
+    monkeypatch.setattr(pgs.app, "open_database", slow)
     try:
         async with _starting(tmp_path) as (client, public, _):
             assert await _status(client, "/internal/healthz") == (200, "alive")

@@ -26,10 +26,11 @@ from pgs.operator.commands.tier import (
     TierNumbers,
     TierOfGame,
 )
-from pgs.storage.connections import connect
 from pgs.storage.ledger import LedgerTotals
-from pgs.storage.reader import Reader
+from pgs.storage.sqlite.connections import connect
+from pgs.storage.sqlite.reader import SqliteReader
 from tests.operator.support import Operator, prepare, serving
+from tests.virtual import on_file
 
 
 async def test_a_tier_gets_a_new_revision_only_if_its_numbers_change(operator: Operator) -> None:
@@ -95,7 +96,7 @@ async def test_a_match_can_be_voided_by_its_id_and_voided_again(operator: Operat
 
 
 async def _running_match(folder: Path) -> str:
-    reader = Reader(connect(folder / "pgs.db", query_only=True))
+    reader = SqliteReader(connect(folder / "pgs.db", query_only=True))
     try:
         ((match_id,),) = await reader.all(
             "matches.running_matches_after",
@@ -166,7 +167,7 @@ async def test_a_damaged_database_is_reported(tmp_path: Path) -> None:
         file.write(b"\xff" * page_size)
     async with serving(tmp_path) as core:
         checked = await Operator(tmp_path).done(DB_CHECK, NoArgs())
-        assert core.parts.database.path.exists()
+        assert on_file(core.parts.database).path.exists()
     assert not checked.sound
     assert checked.problems
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from pgs.storage.database import Database
 from pgs.storage.migrations import migrate
+from pgs.storage.sqlite.database import SqliteDatabase
 from tests.virtual import Faults, open_store
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
+def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
     with open_store(tmp_path) as opened:
         yield opened
 
@@ -23,7 +23,7 @@ def faults() -> Faults:
 
 
 @pytest.fixture
-def threaded(tmp_path: Path, faults: Faults) -> Iterator[Database]:
+def threaded(tmp_path: Path, faults: Faults) -> Iterator[SqliteDatabase]:
     """A database whose writer runs in a thread once started, and on which `faults` happen."""
     with open_store(tmp_path, faults, inline=False) as database:
         yield database

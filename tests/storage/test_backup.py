@@ -9,16 +9,14 @@ import pytest
 
 from pgs.config import KEY_FILE_NAME
 from pgs.storage.accounts import insert_partner
-from pgs.storage.backup import (
+from pgs.storage.backup import BadTarget, back_up
+from pgs.storage.seats import Head, find_head, move_head
+from pgs.storage.sqlite.backup import (
     FEED_EPOCH,
     FEED_GAP,
     POSITIONS_A_SECOND,
-    BadTarget,
-    back_up,
-    take_over,
 )
-from pgs.storage.database import Database
-from pgs.storage.seats import Head, find_head, move_head
+from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.transactions import StoreOutage, Tx
 from tests.making import account
 from tests.virtual import START, open_store
@@ -27,7 +25,7 @@ INLINE = pytest.mark.parametrize("inline", [True, False], ids=["inline", "thread
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
+def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
     with open_store(tmp_path / "data") as opened:
         yield opened
 
@@ -62,7 +60,7 @@ async def test_only_the_owner_can_read_a_backup_and_it_overwrites_nothing(
 @pytest.mark.parametrize("made_before", [True, False])
 @pytest.mark.parametrize("broken", ["database.connect", "backup.os.fsync", "the keys"])
 async def test_a_failed_backup_leaves_nothing_and_the_next_one_succeeds(
-    database: Database,
+    database: SqliteDatabase,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     broken: str,
@@ -78,7 +76,7 @@ async def test_a_failed_backup_leaves_nothing_and_the_next_one_succeeds(
 
     with monkeypatch.context() as patch:
         if broken != "the keys":
-            patch.setattr(f"pgs.storage.{broken}", _no_space)
+            patch.setattr(f"pgs.storage.sqlite.{broken}", _no_space)
         with pytest.raises(StoreOutage, match="No space left"):
             await back_up(database, target, half_a_ring if broken == "the keys" else _ring)
     assert target.exists() == made_before
@@ -97,7 +95,7 @@ async def test_a_failed_backup_leaves_nothing_and_the_next_one_succeeds(
     ],
 )
 async def test_the_files_of_a_killed_backup_do_not_block_the_next_one(
-    database: Database, tmp_path: Path, left: list[str]
+    database: SqliteDatabase, tmp_path: Path, left: list[str]
 ) -> None:
     target = tmp_path / "copy"
     target.mkdir()
@@ -113,7 +111,7 @@ async def test_the_files_of_a_killed_backup_do_not_block_the_next_one(
     [["keys"], ["keys.new"], ["pgs.db"], ["pgs.db.part", "pgs.db"], ["pgs.db.part", "notes"]],
 )
 async def test_a_folder_with_other_files_than_those_of_a_killed_backup_is_refused(
-    database: Database, tmp_path: Path, names: list[str]
+    database: SqliteDatabase, tmp_path: Path, names: list[str]
 ) -> None:
     target = tmp_path / "copy"
     target.mkdir()
@@ -125,7 +123,7 @@ async def test_a_folder_with_other_files_than_those_of_a_killed_backup_is_refuse
 
 
 async def test_a_backup_inside_its_own_data_folder_is_refused(
-    database: Database, tmp_path: Path
+    database: SqliteDatabase, tmp_path: Path
 ) -> None:
     (tmp_path / "elsewhere").symlink_to(database.folder)
     for target in (
@@ -139,7 +137,9 @@ async def test_a_backup_inside_its_own_data_folder_is_refused(
     assert not (database.folder / "backup").exists()
 
 
-async def test_a_backup_whose_copy_is_not_sound_fails(database: Database, tmp_path: Path) -> None:
+async def test_a_backup_whose_copy_is_not_sound_fails(
+    database: SqliteDatabase, tmp_path: Path
+) -> None:
     with closing(sqlite3.connect(database.path, isolation_level=None)) as connection:
         connection.execute("pragma ignore_check_constraints=on")
         connection.execute(
@@ -151,7 +151,7 @@ async def test_a_backup_whose_copy_is_not_sound_fails(database: Database, tmp_pa
     assert not (tmp_path / "copy").exists()
 
 
-async def _with_partner(database: Database, head: Head | None = None) -> None:
+async def _with_partner(database: SqliteDatabase, head: Head | None = None) -> None:
     stmts = [insert_partner(account())]
     if head is not None:
         stmts.append(move_head("acme", "test", Head(), head))
@@ -159,55 +159,55 @@ async def _with_partner(database: Database, head: Head | None = None) -> None:
 
 
 async def test_a_restored_backup_moves_every_feed_by_a_gap_and_keeps_seat_sequences(
-    database: Database, tmp_path: Path
+    database: SqliteDatabase, tmp_path: Path
 ) -> None:
     await _with_partner(database, Head(7, 12))
     await back_up(database, tmp_path / "copy")
     with open_store(tmp_path / "copy") as copy:
-        assert take_over(copy, START)
+        assert copy.take_over(START)
         floor = (START - FEED_EPOCH) * POSITIONS_A_SECOND + FEED_GAP
         assert await find_head(copy.reader, "acme", "test") == Head(7, floor)
         # The first live seat may have been taken after the copy.
         assert await find_head(copy.reader, "acme", "live") == Head(0, floor)
-        assert not take_over(copy, START + 1000)
-    assert not take_over(database, START)
+        assert not copy.take_over(START + 1000)
+    assert not database.take_over(START)
     assert await find_head(database.reader, "acme", "test") == Head(7, 12)
 
 
 async def test_a_feed_moves_by_the_gap_even_if_the_clock_is_far_behind(
-    database: Database, tmp_path: Path
+    database: SqliteDatabase, tmp_path: Path
 ) -> None:
     await _with_partner(database, Head(7, 12))
     await back_up(database, tmp_path / "copy")
     with open_store(tmp_path / "copy") as copy:
-        assert take_over(copy, 0)
+        assert copy.take_over(0)
         assert await find_head(copy.reader, "acme", "test") == Head(7, 12 + FEED_GAP)
 
 
 async def test_a_later_restored_backup_starts_beyond_an_earlier_one(
-    database: Database, tmp_path: Path
+    database: SqliteDatabase, tmp_path: Path
 ) -> None:
     await _with_partner(database, Head(7, 12))
     positions = []
     for number, at in enumerate((START, START + 60)):
         await back_up(database, tmp_path / f"copy{number}")
         with open_store(tmp_path / f"copy{number}") as copy:
-            take_over(copy, at)
+            copy.take_over(at)
             positions.append((await find_head(copy.reader, "acme", "test")).feed_position)
     assert positions[1] - positions[0] >= 60 * POSITIONS_A_SECOND
 
 
 async def test_a_backup_of_a_restored_backup_is_taken_over_too(
-    database: Database, tmp_path: Path
+    database: SqliteDatabase, tmp_path: Path
 ) -> None:
     await _with_partner(database, Head(7, 12))
     await back_up(database, tmp_path / "one")
     with open_store(tmp_path / "one") as one:
-        take_over(one, START)
+        one.take_over(START)
         was = (await find_head(one.reader, "acme", "test")).feed_position
         await back_up(one, tmp_path / "two")
     with open_store(tmp_path / "two") as two:
-        assert take_over(two, START)
+        assert two.take_over(START)
         assert (await find_head(two.reader, "acme", "test")).feed_position > was
 
 
@@ -217,7 +217,7 @@ def test_positions_stay_below_2_to_the_53_until_the_year_2200() -> None:
 
 
 async def test_a_failed_take_over_is_an_outage_and_is_repeated_by_the_next_start(
-    database: Database, tmp_path: Path
+    database: SqliteDatabase, tmp_path: Path
 ) -> None:
     await _with_partner(database, Head(7, 12))
     await back_up(database, tmp_path / "copy")
@@ -227,7 +227,7 @@ async def test_a_failed_take_over_is_an_outage_and_is_repeated_by_the_next_start
                 "create trigger broken before update on head begin select raise(abort, 'no'); end"
             )
         with pytest.raises(StoreOutage, match="cannot be taken over"):
-            take_over(copy, START)
+            copy.take_over(START)
         with closing(sqlite3.connect(copy.path, isolation_level=None)) as connection:
             connection.execute("drop trigger broken")
-        assert take_over(copy, START)
+        assert copy.take_over(START)

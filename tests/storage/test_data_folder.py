@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pgs.storage.connections import connect, create_database
 from pgs.storage.data_folder import DataFolderInUse
-from pgs.storage.database import Database
+from pgs.storage.sqlite.connections import connect, create_database
+from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.transactions import StoreOutage
 from tests.virtual import open_store
 
@@ -31,22 +31,22 @@ def test_a_file_that_is_no_database_is_an_outage_and_leaves_no_lock(tmp_path: Pa
     (tmp_path / "pgs.db").write_bytes(b"this is no database, whatever its name says" * 100)
     for _ in range(2):
         with pytest.raises(StoreOutage, match="not a database"):
-            Database(tmp_path)
+            SqliteDatabase(tmp_path)
 
 
 def test_a_folder_that_is_open_cannot_be_opened_again(tmp_path: Path) -> None:
     with open_store(tmp_path), pytest.raises(DataFolderInUse):
-        Database(tmp_path)
-    Database(tmp_path).close()
+        SqliteDatabase(tmp_path)
+    SqliteDatabase(tmp_path).close()
 
 
 def test_another_process_cannot_open_a_folder_that_is_in_use(tmp_path: Path) -> None:
     script = """
 import pathlib, sys
 from pgs.storage.data_folder import DataFolderInUse
-from pgs.storage.database import Database
+from pgs.storage.sqlite.database import SqliteDatabase
 try:
-    Database(pathlib.Path(sys.argv[1]))
+    SqliteDatabase(pathlib.Path(sys.argv[1]))
 except DataFolderInUse:
     sys.exit(9)
 """

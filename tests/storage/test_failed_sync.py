@@ -30,8 +30,8 @@ async def test_a_failed_sync_ends_the_process_before_anything_is_acknowledged(
         assert (pid, number) == (os.getpid(), signal.SIGKILL)
         raise _Ended
 
-    monkeypatch.setattr("pgs.storage.writer.os.kill", end)
-    monkeypatch.setattr("pgs.storage.writer.LAST_LINE_S", 0)
+    monkeypatch.setattr("pgs.storage.sqlite.commits.os.kill", end)
+    monkeypatch.setattr("pgs.storage.sqlite.commits.LAST_LINE_S", 0)
     faults = Faults()
     with open_store(tmp_path, faults) as database, capture_logs() as logged:
         faults.fail(statement, _error(sqlite3.SQLITE_IOERR_FSYNC), times=1)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from pgs.storage.database import Database
-from pgs.storage.ground import DataRefused
+from pgs.storage.data_folder import DataRefused
 from pgs.storage.mark import MARK_NAME, Mark, read_mark, write_mark
+from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.transactions import StoreOutage
 from tests.storage.writing import lock, locked_games, submit_all, tx_of
 from tests.virtual import open_store
@@ -23,10 +23,10 @@ GAMES = [f"game-{number}" for number in range(6)]
 
 _LIVE = """
 import os, pathlib, signal, sys, trio
-from pgs.storage.database import Database
+from pgs.storage.sqlite.database import SqliteDatabase
 from tests.storage.writing import lock, tx_of
 async def main():
-    database = Database(pathlib.Path(sys.argv[1]))
+    database = SqliteDatabase(pathlib.Path(sys.argv[1]))
     database.start()
     for game in sys.argv[2:]:
         await database.writer.submit(tx_of(lock(game)))
@@ -45,7 +45,7 @@ def _die_after(folder: Path, *games: str) -> None:
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a service that was killed after it acknowledged `GAMES`, and a copy before."""
     folder = tmp_path_factory.mktemp("killed") / "data"
-    Database(folder).close()
+    SqliteDatabase(folder).close()
     shutil.copytree(folder, folder.with_name("before"))
     _die_after(folder, *GAMES)
     return folder
@@ -93,7 +93,7 @@ async def test_a_database_that_was_away_during_a_start_comes_back_with_all_its_c
     was = _names(folder)
     for _ in range(2):
         with pytest.raises(DataRefused, match=r"pgs.db is missing, but .*pgs.db-wal.* are there"):
-            Database(folder)
+            SqliteDatabase(folder)
     assert _names(folder) == was
     away.rename(folder / "pgs.db")
     assert await _games(folder) == set(GAMES)
@@ -107,7 +107,7 @@ def test_a_folder_in_which_a_database_has_been_is_not_new(
         if path.name != left:
             path.unlink()
     with pytest.raises(DataRefused, match=f"{left} is there, so this service is not new"):
-        Database(folder)
+        SqliteDatabase(folder)
     assert _names(folder) == {left}
 
 
@@ -120,7 +120,7 @@ def test_a_folder_with_the_socket_of_a_service_is_not_new(tmp_path: Path) -> Non
         finally:
             os.chdir(was)
         with pytest.raises(DataRefused, match=r"operator\.sock is there"):
-            Database(tmp_path)
+            SqliteDatabase(tmp_path)
 
 
 def test_a_folder_whose_key_ring_exists_elsewhere_is_not_new(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_a_folder_whose_key_ring_exists_elsewhere_is_not_new(tmp_path: Path) -> 
     ring.write_text("a ring")
     for folder in (tmp_path / "unmounted", ring.parent):
         with pytest.raises(DataRefused, match=f"{ring} is there, so this service is not new"):
-            Database(folder, key_file=ring)
+            SqliteDatabase(folder, key_file=ring)
         assert not (folder / "pgs.db").exists()
 
 
@@ -146,9 +146,9 @@ def test_a_lost_log_after_a_kill_is_refused_and_can_be_put_back(
         os.truncate(log, size)
     for _ in range(2):
         with pytest.raises(DataRefused, match=r"lacks the last \d+ commits.*accept-loss"):
-            Database(folder)
+            SqliteDatabase(folder)
     shutil.copyfile(kept, log)
-    Database(folder).close()
+    SqliteDatabase(folder).close()
     mark = read_mark(folder)
     assert mark is not None
     assert mark.state == "closed"
@@ -156,23 +156,23 @@ def test_a_lost_log_after_a_kill_is_refused_and_can_be_put_back(
 
 def test_an_older_copy_that_was_put_back_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "data"
-    Database(folder).close()
+    SqliteDatabase(folder).close()
     shutil.copyfile(folder / "pgs.db", tmp_path / "old")
-    Database(folder).close()
+    SqliteDatabase(folder).close()
     shutil.copyfile(tmp_path / "old", folder / "pgs.db")
     for _ in range(2):
         with pytest.raises(DataRefused, match=r"is an older copy.*had 1 more commits"):
-            Database(folder)
+            SqliteDatabase(folder)
 
 
 def test_another_database_is_refused_before_its_neighbours_log_is_applied_to_it(
     folder: Path, tmp_path: Path
 ) -> None:
-    Database(tmp_path / "other").close()
+    SqliteDatabase(tmp_path / "other").close()
     other = (tmp_path / "other" / "pgs.db").read_bytes()
     (folder / "pgs.db").write_bytes(other)
     with pytest.raises(DataRefused, match="is another database than"):
-        Database(folder)
+        SqliteDatabase(folder)
     assert (folder / "pgs.db").read_bytes() == other
 
 
@@ -186,7 +186,7 @@ def test_an_older_copy_under_the_log_of_a_killed_service_is_refused(
     later = (folder / MARK_NAME).stat().st_mtime + 60
     os.utime(folder / "pgs.db", (later, later))
     with pytest.raises(DataRefused, match="was replaced after the service ended"):
-        Database(folder)
+        SqliteDatabase(folder)
 
 
 async def test_a_whole_folder_may_move_to_another_disk_after_a_kill(
@@ -207,7 +207,7 @@ async def test_a_killed_service_whose_log_sqlite_has_already_applied_starts(fold
 def test_a_damaged_mark_is_refused(folder: Path) -> None:
     (folder / MARK_NAME).write_text("{")
     with pytest.raises(DataRefused, match=r"pgs\.mark is damaged"):
-        Database(folder)
+        SqliteDatabase(folder)
 
 
 async def test_a_start_that_was_killed_before_the_database_existed_is_continued(
@@ -224,25 +224,25 @@ def test_a_mark_that_cannot_be_written_is_an_outage(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    Database(tmp_path / "used").close()
+    SqliteDatabase(tmp_path / "used").close()
     with monkeypatch.context() as patch:
         patch.setattr("pgs.storage.mark.sync_folder", full)
         for folder in (tmp_path / "used", tmp_path / "new"):
             with pytest.raises(StoreOutage, match="the mark cannot be written"):
-                Database(folder)
+                SqliteDatabase(folder)
     for folder in (tmp_path / "used", tmp_path / "new"):
-        Database(folder).close()
+        SqliteDatabase(folder).close()
 
 
 @pytest.fixture
-def open_database(tmp_path: Path) -> Iterator[Database]:
+def open_database(tmp_path: Path) -> Iterator[SqliteDatabase]:
     with open_store(tmp_path / "data") as database:
         yield database
 
 
 @pytest.mark.parametrize("name", ["pgs.db", "pgs.db-wal", "pgs.db-shm"])
 async def test_no_write_is_acknowledged_while_a_file_is_gone_and_it_goes_on_once_it_is_back(
-    open_database: Database, tmp_path: Path, name: str
+    open_database: SqliteDatabase, tmp_path: Path, name: str
 ) -> None:
     path = open_database.folder / name
     path.rename(tmp_path / "away")
@@ -270,13 +270,13 @@ async def test_a_write_during_which_a_file_vanishes_has_no_known_outcome(
 
 
 def test_files_that_cannot_be_looked_at_count_as_lost(
-    open_database: Database, monkeypatch: pytest.MonkeyPatch
+    open_database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def denied(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr("pgs.storage.ground.os.stat", denied)
+        patch.setattr("pgs.storage.sqlite.ground.os.stat", denied)
         assert "Permission denied" in str(open_database.lost())
 
 
@@ -284,7 +284,7 @@ def test_a_database_whose_file_was_deleted_is_not_taken_for_closed(tmp_path: Pat
     with open_store(tmp_path):
         (tmp_path / "pgs.db").unlink()
     with pytest.raises(DataRefused, match=r"pgs\.mark.*so this service is not new"):
-        Database(tmp_path)
+        SqliteDatabase(tmp_path)
 
 
 async def test_a_checkpoint_that_a_reader_cut_short_is_no_overwriting(tmp_path: Path) -> None:

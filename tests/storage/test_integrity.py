@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pgs.storage.database import Database
 from pgs.storage.integrity import check_everything
 from pgs.storage.ledger import check_ledger
+from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.transactions import StoreOutage
 from tests.actors.ready_core import ready_core
 
@@ -40,7 +40,7 @@ def _change(folder: Path, *statements: str) -> None:
 
 
 async def _faults(folder: Path) -> list[str]:
-    database = Database(folder, inline=True)
+    database = SqliteDatabase(folder, inline=True)
     try:
         faults = await check_everything(database)
         assert (await check_ledger(database.reader)).faults() == faults
@@ -111,11 +111,11 @@ def _damage(folder: Path, name: str) -> None:
 async def test_a_damaged_index_is_found_on_a_thread(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pgs.storage.integrity.STEPS_BETWEEN_RESTS", 100)
-    monkeypatch.setattr("pgs.storage.integrity.REST_S", 0.0001)
+    monkeypatch.setattr("pgs.storage.sqlite.checks.STEPS_BETWEEN_RESTS", 100)
+    monkeypatch.setattr("pgs.storage.sqlite.checks.REST_S", 0.0001)
     for name in ("seat_idempotency", "ledger"):
         _damage(folder, name)
-        database = Database(folder)
+        database = SqliteDatabase(folder)
         try:
             assert len(await check_everything(database)) > 0
         finally:
@@ -128,8 +128,8 @@ async def test_a_query_on_damaged_data_ends_the_check_with_its_error(
     async def fail(*_: object) -> None:
         raise sqlite3.DatabaseError("database disk image is malformed")
 
-    monkeypatch.setattr("pgs.storage.integrity.check_ledger", fail)
-    database = Database(folder, inline=True)
+    monkeypatch.setattr("pgs.storage.sqlite.checks.check_ledger", fail)
+    database = SqliteDatabase(folder, inline=True)
     try:
         assert await check_everything(database) == ["database disk image is malformed"]
         (folder / "pgs.db").unlink()

@@ -8,15 +8,15 @@ import pytest
 from pgs.domain.days import day_of, month_of
 from pgs.domain.invoices import Invoice, InvoiceLine, finalise, void
 from pgs.storage import invoices as rows
-from pgs.storage.database import Database
 from pgs.storage.ledger import check_ledger
+from pgs.storage.sqlite.database import SqliteDatabase
 from tests.storage.played import Played, commit
 
 AT = 1_800_000_000
 DRAFT = Invoice("acme", "test", "inv_1", 1, month_of(day_of(AT)), "draft", AT)
 
 
-async def billed(database: Database) -> Invoice:
+async def billed(database: SqliteDatabase) -> Invoice:
     """Play a match with rake and bill it; return the open invoice."""
     play = Played(database)
     running = await play.start(AT)
@@ -29,12 +29,12 @@ async def billed(database: Database) -> Invoice:
     return opened
 
 
-async def test_drafts_and_open_and_void_invoices_are_sound(database: Database) -> None:
+async def test_drafts_and_open_and_void_invoices_are_sound(database: SqliteDatabase) -> None:
     await commit(database, rows.insert_invoice(DRAFT))
     assert (await check_ledger(database.reader)).sound
 
 
-async def test_a_void_invoice_whose_rake_is_free_again_is_sound(database: Database) -> None:
+async def test_a_void_invoice_whose_rake_is_free_again_is_sound(database: SqliteDatabase) -> None:
     opened = await billed(database)
     assert (await check_ledger(database.reader)).sound
     await commit(database, rows.update_invoice(opened, void(opened, AT)), rows.unbill(opened))
@@ -61,7 +61,7 @@ async def test_a_void_invoice_whose_rake_is_free_again_is_sound(database: Databa
         "update totals set invoice_id = 'inv_2'",
     ],
 )
-async def test_an_invoice_that_was_changed_is_named(database: Database, sql: str) -> None:
+async def test_an_invoice_that_was_changed_is_named(database: SqliteDatabase, sql: str) -> None:
     await billed(database)
     with closing(sqlite3.connect(database.path)) as connection:
         connection.execute(sql)
@@ -72,7 +72,7 @@ async def test_an_invoice_that_was_changed_is_named(database: Database, sql: str
     assert report.invoices_that_do_not_add_up
 
 
-async def test_lines_whose_invoice_is_gone_are_named(database: Database) -> None:
+async def test_lines_whose_invoice_is_gone_are_named(database: SqliteDatabase) -> None:
     await billed(database)
     with closing(sqlite3.connect(database.path)) as connection:
         connection.execute("delete from invoice")
@@ -81,7 +81,7 @@ async def test_lines_whose_invoice_is_gone_are_named(database: Database) -> None
     assert report.invoices_that_do_not_add_up == ["acme unknown inv_1"]
 
 
-async def test_a_line_that_bills_nothing_is_named(database: Database) -> None:
+async def test_a_line_that_bills_nothing_is_named(database: SqliteDatabase) -> None:
     await billed(database)
     with closing(sqlite3.connect(database.path)) as connection:
         connection.execute(

@@ -9,8 +9,8 @@ import pytest
 from pgs.domain.ledger import FIRST_HASH, LedgerRow, hash_of
 from pgs.storage import ledger as checked
 from pgs.storage.columns import COLUMNS
-from pgs.storage.database import Database
 from pgs.storage.ledger import SHOWN_LIMIT, LedgerReport, check_ledger
+from pgs.storage.sqlite.database import SqliteDatabase
 from tests.storage.played import Played
 
 AT = 1_800_000_000
@@ -21,7 +21,7 @@ COLUMN_NAMES = ", ".join(COLUMNS["ledger"])
 
 
 @pytest.fixture
-async def database(database: Database) -> Database:
+async def database(database: SqliteDatabase) -> SqliteDatabase:
     """Two matches of `acme`, between those of two others whose ledgers stay sound."""
     for partner_id in ("aaa", "acme", "zzz"):
         for winner in ("ann", "bob"):
@@ -29,20 +29,20 @@ async def database(database: Database) -> Database:
     return database
 
 
-def _of_acme(database: Database, change: str, *values: object) -> None:
+def _of_acme(database: SqliteDatabase, change: str, *values: object) -> None:
     """Run a statement on rows of `acme`, with a value for each `?`, past the service."""
     with closing(sqlite3.connect(database.path, isolation_level=None)) as connection:
         assert connection.execute(f"{change} partner_id = 'acme'", values).rowcount > 0
 
 
-def _rows(database: Database) -> list[LedgerRow]:
+def _rows(database: SqliteDatabase) -> list[LedgerRow]:
     # The names come from the code.
     sql = f"select {COLUMN_NAMES} from ledger where partner_id = 'acme' order by seq"  # noqa: S608
     with closing(sqlite3.connect(database.path)) as connection:
         return [LedgerRow(*row) for row in connection.execute(sql)]
 
 
-def _rewrite(database: Database, *rows: LedgerRow) -> None:
+def _rewrite(database: SqliteDatabase, *rows: LedgerRow) -> None:
     """Put these rows in the place of the whole ledger of `acme`."""
     with closing(sqlite3.connect(database.path, isolation_level=None)) as connection:
         connection.execute("delete from ledger where partner_id = 'acme'")
@@ -75,7 +75,7 @@ def _added(seq: int, before: str) -> LedgerRow:
 
 
 async def _report(
-    database: Database, monkeypatch: pytest.MonkeyPatch, page: int = 1000
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch, page: int = 1000
 ) -> LedgerReport:
     monkeypatch.setattr(checked, "PAGE", page)
     report = await check_ledger(database.reader)
@@ -83,7 +83,7 @@ async def _report(
     return report
 
 
-async def _fault(database: Database, monkeypatch: pytest.MonkeyPatch, *pages: int) -> str:
+async def _fault(database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch, *pages: int) -> str:
     """Return what the report says of the one broken chain, whatever the size of a page."""
     found = {
         tuple((await _report(database, monkeypatch, page)).broken_chains) for page in pages or PAGES
@@ -96,7 +96,7 @@ async def _fault(database: Database, monkeypatch: pytest.MonkeyPatch, *pages: in
 
 @pytest.mark.parametrize("row", ROWS)
 async def test_a_deleted_row_is_missing(
-    row: int, database: Database, monkeypatch: pytest.MonkeyPatch
+    row: int, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _of_acme(database, "delete from ledger where seq = ? and", row)
     assert await _fault(database, monkeypatch) == f"row {row} is missing"
@@ -104,7 +104,7 @@ async def test_a_deleted_row_is_missing(
 
 @pytest.mark.parametrize(("first", "last"), [(1, 2), (4, 6), (9, 10), (1, 10)])
 async def test_of_several_deleted_rows_the_first_is_named(
-    first: int, last: int, database: Database, monkeypatch: pytest.MonkeyPatch
+    first: int, last: int, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _of_acme(database, "delete from ledger where seq between ? and ? and", first, last)
     assert await _fault(database, monkeypatch) == f"row {first} is missing"
@@ -112,7 +112,7 @@ async def test_of_several_deleted_rows_the_first_is_named(
 
 @pytest.mark.parametrize("row", ROWS)
 async def test_a_row_with_another_amount_is_altered(
-    row: int, database: Database, monkeypatch: pytest.MonkeyPatch
+    row: int, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     raised = "update ledger set amount_usd_cents = amount_usd_cents + 1"
     _of_acme(database, f"{raised} where seq = ? and", row)
@@ -135,7 +135,7 @@ async def test_a_row_with_another_amount_is_altered(
     ],
 )
 async def test_a_row_with_any_other_value_is_altered(
-    row: int, change: str, database: Database, monkeypatch: pytest.MonkeyPatch
+    row: int, change: str, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # `change` is one of the rows above.
     _of_acme(database, f"update ledger set {change} where seq = ? and", row)  # noqa: S608
@@ -144,7 +144,7 @@ async def test_a_row_with_any_other_value_is_altered(
 
 @pytest.mark.parametrize("row", ROWS)
 async def test_an_altered_row_with_a_fitting_hash_is_found_at_the_next_row_or_the_head(
-    row: int, database: Database, monkeypatch: pytest.MonkeyPatch
+    row: int, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = _rows(database)
     written[row - 1] = msgspec.structs.replace(written[row - 1], amount_usd_cents=1)
@@ -155,7 +155,7 @@ async def test_an_altered_row_with_a_fitting_hash_is_found_at_the_next_row_or_th
 
 @pytest.mark.parametrize("row", [1, 5, 10])
 async def test_a_chain_that_was_written_anew_does_not_end_with_the_hash_of_the_head(
-    row: int, database: Database, monkeypatch: pytest.MonkeyPatch
+    row: int, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = _rows(database)
     written[row - 1] = msgspec.structs.replace(written[row - 1], amount_usd_cents=1)
@@ -164,7 +164,7 @@ async def test_a_chain_that_was_written_anew_does_not_end_with_the_hash_of_the_h
 
 
 async def test_a_chain_that_was_written_anew_with_its_head_is_found_by_its_seats(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = _rows(database)
     written[2] = msgspec.structs.replace(written[2], amount_usd_cents=1)
@@ -178,7 +178,7 @@ async def test_a_chain_that_was_written_anew_with_its_head_is_found_by_its_seats
 
 @pytest.mark.parametrize("row", range(1, LAST))
 async def test_a_row_that_changed_places_with_the_next_one_is_out_of_order(
-    row: int, database: Database, monkeypatch: pytest.MonkeyPatch
+    row: int, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = _rows(database)
     written[row - 1], written[row] = written[row], written[row - 1]
@@ -188,7 +188,7 @@ async def test_a_row_that_changed_places_with_the_next_one_is_out_of_order(
 
 @pytest.mark.parametrize(("one", "other"), [(1, 10), (1, 3), (2, 9), (5, 10)])
 async def test_a_row_that_changed_places_with_a_later_one_is_out_of_order(
-    one: int, other: int, database: Database, monkeypatch: pytest.MonkeyPatch
+    one: int, other: int, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = _rows(database)
     written[one - 1], written[other - 1] = written[other - 1], written[one - 1]
@@ -197,7 +197,7 @@ async def test_a_row_that_changed_places_with_a_later_one_is_out_of_order(
 
 
 async def test_a_row_whose_place_is_over_a_page_away_counts_as_altered(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = _rows(database)
     written[0], written[5] = written[5], written[0]
@@ -207,14 +207,14 @@ async def test_a_row_whose_place_is_over_a_page_away_counts_as_altered(
 
 
 async def test_a_row_that_moved_to_the_end_is_missing(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _of_acme(database, "update ledger set seq = 11 where seq = 4 and")
     assert await _fault(database, monkeypatch) == "row 4 is missing"
 
 
 async def test_a_row_added_at_the_end_was_added_by_somebody_else(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = _rows(database)
     _rewrite(database, *written, _added(11, written[-1].hash))
@@ -223,7 +223,7 @@ async def test_a_row_added_at_the_end_was_added_by_somebody_else(
 
 @pytest.mark.parametrize("row", ROWS)
 async def test_a_row_added_between_others_is_out_of_order(
-    row: int, database: Database, monkeypatch: pytest.MonkeyPatch
+    row: int, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = _rows(database)
     written.insert(row - 1, _added(row, "guessed"))
@@ -232,14 +232,14 @@ async def test_a_row_added_between_others_is_out_of_order(
 
 
 async def test_a_row_before_the_first_belongs_to_no_seat(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _rewrite(database, _added(0, FIRST_HASH), *_rows(database))
     assert (await _report(database, monkeypatch)).stray_rows == ["acme test 0"]
 
 
 async def test_a_ledger_without_a_head_was_added_by_somebody_else(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _of_acme(database, "delete from head where")
     assert await _fault(database, monkeypatch) == "row 1 was added by somebody else"
@@ -247,7 +247,7 @@ async def test_a_ledger_without_a_head_was_added_by_somebody_else(
 
 @pytest.mark.parametrize("seq", [0, 1, 5, 9])
 async def test_a_head_that_was_set_back_does_not_know_the_next_row(
-    seq: int, database: Database, monkeypatch: pytest.MonkeyPatch
+    seq: int, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     last_hash = _rows(database)[seq - 1].hash if seq else FIRST_HASH
     back = "update head set ledger_seq = ?, ledger_hash = ? where"
@@ -256,7 +256,7 @@ async def test_a_head_that_was_set_back_does_not_know_the_next_row(
 
 
 async def test_a_head_and_rows_that_were_set_back_together_are_found_by_the_seats(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = _rows(database)
     _rewrite(database, *written[:9])
@@ -268,21 +268,21 @@ async def test_a_head_and_rows_that_were_set_back_together_are_found_by_the_seat
 
 
 async def test_a_head_that_was_set_forward_lacks_a_row(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _of_acme(database, "update head set ledger_seq = 12 where")
     assert await _fault(database, monkeypatch) == "row 11 is missing"
 
 
 async def test_a_head_with_another_hash_means_that_the_last_row_is_altered(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _of_acme(database, "update head set ledger_hash = 'x' where")
     assert await _fault(database, monkeypatch) == "row 10 is altered"
 
 
 async def test_each_broken_ledger_is_named_in_the_order_of_partners_and_environments(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await Played(database, "acme", "live").alone(AT)
     with closing(sqlite3.connect(database.path, isolation_level=None)) as connection:

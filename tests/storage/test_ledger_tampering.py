@@ -10,8 +10,8 @@ from trio.testing import MockClock
 
 from pgs.domain.days import day_of, format_day
 from pgs.domain.totals import Totals
-from pgs.storage.database import Database
 from pgs.storage.ledger import LedgerReport, check_ledger
+from pgs.storage.sqlite.database import SqliteDatabase
 from tests.actors.ready_core import FLOOR, GAME, PRIZE, ready_core, until
 from tests.actors.scripted_settlement import ScriptedSettlement
 from tests.virtual import START, Faults
@@ -75,7 +75,7 @@ async def _tampered(played: Path, folder: Path, sql: str) -> LedgerReport:
     with closing(sqlite3.connect(folder / "pgs.db", isolation_level=None)) as connection:
         connection.executescript(sql)
         assert connection.total_changes > 0, "the statement changed nothing"
-    database = Database(folder, inline=True)
+    database = SqliteDatabase(folder, inline=True)
     try:
         return await check_ledger(database.reader)
     finally:
@@ -311,7 +311,7 @@ async def test_a_report_ignores_commits_made_while_it_reads(
 ) -> None:
     await _play(tmp_path)
     faults = Faults()
-    database = Database(tmp_path, inline=True, factory=faults.factory)
+    database = SqliteDatabase(tmp_path, inline=True, factory=faults.factory)
     try:
         # The seat changes just before the last query of the report.
         changed = _SEAT.format("rake_usd_cents = 5", LOST)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pgs.storage.database import Database
 from pgs.storage.migrations import FOLDER, SchemaNewer, migrate, statements
+from pgs.storage.sqlite.database import SqliteDatabase
 from tests.virtual import Faults
 
 
@@ -99,13 +99,13 @@ def test_a_database_of_a_newer_version_is_refused_untouched(
 
 
 def test_a_newer_data_folder_is_not_left_locked(tmp_path: Path) -> None:
-    Database(tmp_path).close()
+    SqliteDatabase(tmp_path).close()
     with sqlite3.connect(tmp_path / "pgs.db") as connection:
         connection.execute("insert into migration (name) values ('9999_later')")
     connection.close()
     for _ in range(2):
         with pytest.raises(SchemaNewer, match="9999_later"):
-            Database(tmp_path)
+            SqliteDatabase(tmp_path)
 
 
 def test_a_semicolon_in_a_text_or_a_comment_ends_no_statement() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pgs.storage.database import Database
+from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.transactions import StoreOutage
 from tests.virtual import open_store
 
@@ -13,10 +13,10 @@ def test_an_empty_file_is_not_taken_for_a_new_database(tmp_path: Path) -> None:
     (tmp_path / "pgs.db").touch()
     for _ in range(2):
         with pytest.raises(StoreOutage, match="empty file"):
-            Database(tmp_path)
+            SqliteDatabase(tmp_path)
     assert (tmp_path / "pgs.db").stat().st_size == 0
     (tmp_path / "pgs.db").unlink()
-    Database(tmp_path).close()
+    SqliteDatabase(tmp_path).close()
 
 
 def test_a_start_after_one_that_was_killed_makes_the_database(
@@ -28,7 +28,7 @@ def test_a_start_after_one_that_was_killed_makes_the_database(
     with monkeypatch.context() as patch:
         patch.setattr(Path, "rename", killed)
         with pytest.raises(KeyboardInterrupt):
-            Database(tmp_path)
+            SqliteDatabase(tmp_path)
     assert (tmp_path / "pgs.db.new").stat().st_size > 0
     assert not (tmp_path / "pgs.db").exists()
     with open_store(tmp_path):

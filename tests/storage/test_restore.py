@@ -10,14 +10,14 @@ import pytest
 from pgs.clock import SystemRng
 from pgs.keyfile import KeyFile
 from pgs.storage.accounts import insert_partner
-from pgs.storage.backup import FEED_GAP, back_up, take_over
-from pgs.storage.data_folder import BadSource, DataFolderInUse
-from pgs.storage.database import Database
-from pgs.storage.ground import DataRefused
+from pgs.storage.backup import back_up
+from pgs.storage.data_folder import BadSource, DataFolderInUse, DataRefused
 from pgs.storage.mark import read_mark
 from pgs.storage.migrations import SchemaNewer
-from pgs.storage.restore import accept_loss, restore
 from pgs.storage.seats import Head, find_head, move_head
+from pgs.storage.sqlite.backup import FEED_GAP
+from pgs.storage.sqlite.database import SqliteDatabase
+from pgs.storage.sqlite.restore import accept_loss, restore
 from pgs.storage.transactions import StoreOutage, Tx
 from tests.making import account
 from tests.storage.writing import lock, locked_games, tx_of
@@ -57,7 +57,7 @@ async def test_every_kind_of_copy_is_restored_and_raises_the_feeds(
     assert (Path(told.replaced) / "pgs.db").is_file()
     with open_store(folder) as database:
         assert await locked_games(database) == set()
-        assert take_over(database, 0)
+        assert database.take_over(0)
         assert (await find_head(database.reader, "acme", "test")).feed_position == 12 + FEED_GAP
     assert restore(tmp_path / copy, folder, folder / "keys", START).replaced != told.replaced
 
@@ -69,7 +69,7 @@ async def test_a_backup_is_restored_into_a_new_folder_with_its_key_ring(
     assert restore(tmp_path / "backup", new, ring, START).replaced is None
     assert ring.read_bytes() == (folder / "keys").read_bytes()
     assert ring.stat().st_mode & 0o777 == 0o600
-    Database(new, key_file=ring).close()
+    SqliteDatabase(new, key_file=ring).close()
 
 
 async def test_a_ring_that_was_rotated_since_the_backup_stays(folder: Path, tmp_path: Path) -> None:
@@ -155,23 +155,23 @@ async def test_a_restore_that_runs_out_of_disk_changes_nothing(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pgs.storage.restore.shutil.copyfileobj", full)
+    monkeypatch.setattr("pgs.storage.sqlite.restore.shutil.copyfileobj", full)
     for work in (
         lambda: restore(tmp_path / "backup", folder, folder / "keys", START),
         lambda: accept_loss(folder),
     ):
         with pytest.raises(StoreOutage, match="No space left"):
             work()
-    Database(folder).close()
+    SqliteDatabase(folder).close()
 
 
 async def test_an_accepted_loss_starts_and_raises_the_feeds(folder: Path, tmp_path: Path) -> None:
     shutil.copyfile(tmp_path / "plain.db", folder / "pgs.db")
     with pytest.raises(DataRefused, match="older copy"):
-        Database(folder)
+        SqliteDatabase(folder)
     assert accept_loss(folder).folder == str(folder)
     with open_store(folder) as database:
-        assert take_over(database, 0)
+        assert database.take_over(0)
         assert (await find_head(database.reader, "acme", "test")).feed_position == 12 + FEED_GAP
 
 
@@ -187,9 +187,9 @@ async def test_a_database_that_comes_without_a_mark_counts_as_a_copy(
     new.mkdir()
     shutil.copyfile(tmp_path / "plain.db", new / "pgs.db")
     with open_store(new) as database:
-        assert take_over(database, 0)
+        assert database.take_over(0)
     mark = read_mark(new)
     assert mark is not None
     assert mark.state == "closed"
     with open_store(new) as database:
-        assert not take_over(database, 0)
+        assert not database.take_over(0)

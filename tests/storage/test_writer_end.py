@@ -11,6 +11,8 @@ from structlog.testing import capture_logs
 from pgs.storage import writer as writer_module
 from pgs.storage.data_folder import DataFolderInUse
 from pgs.storage.database import Database
+from pgs.storage.sqlite.commits import SqliteCommits
+from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.transactions import Outcome, OutcomeUnknown, WriteFailed
 from pgs.storage.writer import Writer
 from tests.storage.writing import (
@@ -46,7 +48,7 @@ async def test_closing_commits_the_queued_writes(tmp_path: Path, faults: Faults)
 def test_closing_after_the_trio_run_commits_writes_whose_callers_are_gone(
     tmp_path: Path, faults: Faults
 ) -> None:
-    database = Database(tmp_path, factory=faults.factory)
+    database = SqliteDatabase(tmp_path, factory=faults.factory)
     faults.statements.clear()
 
     async def leave_writes_behind() -> None:
@@ -69,7 +71,7 @@ def test_closing_after_the_trio_run_commits_writes_whose_callers_are_gone(
 @INLINE
 async def test_closing_closes_the_connection(inline: bool) -> None:
     connection = sqlite3.connect(":memory:", check_same_thread=False)
-    writer = Writer(connection, inline=inline, guard=AllIsWell())
+    writer = Writer(SqliteCommits(connection, AllIsWell()), inline=inline)
     writer.start()
     assert writer.close()
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
@@ -88,7 +90,7 @@ async def test_closing_an_in_line_writer_commits_the_queued_writes(tmp_path: Pat
 
 async def test_a_write_after_closing_is_refused(tmp_path: Path) -> None:
     for inline in (True, False):
-        database = Database(tmp_path, inline=inline)
+        database = SqliteDatabase(tmp_path, inline=inline)
         database.start()
         database.close()
         with pytest.raises(WriteFailed):
@@ -106,7 +108,7 @@ async def test_a_disk_that_hangs_does_not_keep_the_process_from_ending(
     tmp_path: Path, faults: Faults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer_module, "CLOSE_GRACE_S", 0.05)
-    database = Database(tmp_path, factory=faults.factory)
+    database = SqliteDatabase(tmp_path, factory=faults.factory)
     faults.statements.clear()
     database.start()
     with faults.hold("commit") as release:
@@ -119,7 +121,7 @@ async def test_a_disk_that_hangs_does_not_keep_the_process_from_ending(
             database.close()
         assert [line["event"] for line in logged] == ["writer_stalled"]
         with pytest.raises(DataFolderInUse):
-            Database(tmp_path)  # the commit may still succeed, so no other process may write yet
+            SqliteDatabase(tmp_path)
         release.set()
     monkeypatch.setattr(writer_module, "CLOSE_GRACE_S", 30)
     database.close()

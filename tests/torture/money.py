@@ -16,9 +16,9 @@ import trio
 
 from pgs.domain.seats import Seat
 from pgs.storage import seats as rows
-from pgs.storage.database import Database
 from pgs.storage.ledger import check_ledger
 from pgs.storage.settlement import count_open
+from pgs.storage.sqlite.database import SqliteDatabase
 from tests.conventions.tree import ROOT
 from tests.journeys.settlement import SettlementProcess
 from tests.torture.client import Connection, Gone
@@ -229,7 +229,7 @@ async def _until_decided(server: Server) -> None:
 
 async def _compare(folder: Path, books_folder: Path, play: Play, kills: int) -> str:
     """Prove both ledgers, compare them seat by seat, and return what was done."""
-    database, books = Database(folder), Books(books_folder)
+    database, books = SqliteDatabase(folder), Books(books_folder)
     try:
         report = await check_ledger(database.reader)
         assert report.sound, report

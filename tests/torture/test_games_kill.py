@@ -18,8 +18,8 @@ from trio_websocket import (
 )
 from wsproto.utilities import LocalProtocolError
 
-from pgs.storage.database import Database
 from pgs.storage.ledger import check_ledger
+from pgs.storage.sqlite.database import SqliteDatabase
 from tests.torture.client import Connection
 from tests.torture.server import Server
 
@@ -164,7 +164,7 @@ async def test_kills_end_no_match_and_lose_no_move_that_was_shown(server: Server
                 "lost": (0, 0),
                 "drawn": (0, 100),
             }[result]
-    database = Database(server.folder)
+    database = SqliteDatabase(server.folder)
     report = await check_ledger(database.reader)
     database.close()
     assert report.sound, report

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import trio
 
-from pgs.storage.database import Database
 from pgs.storage.ledger import check_ledger
+from pgs.storage.sqlite.database import SqliteDatabase
 from tests.torture.client import Connection, Gone
 from tests.torture.server import Server
 
@@ -149,7 +149,7 @@ async def test_twenty_kills_under_load_lose_and_repeat_nothing(server: Server) -
                 )
                 == 200
             )
-    database = Database(server.folder)
+    database = SqliteDatabase(server.folder)
     report = await check_ledger(database.reader)
     database.close()
     assert report.sound, report

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import trio
 
-from pgs.storage.database import Database
 from pgs.storage.ledger import check_ledger
+from pgs.storage.sqlite.database import SqliteDatabase
 from tests.torture.client import Connection
 from tests.torture.server import Server
 
@@ -66,7 +66,7 @@ async def test_fifty_identical_calls_at_once_charge_once_for_each_of_two_hundred
     assert set(replays.values()) == {AT_ONCE - 1}, (
         "all but one answer for each key must be marked as a replay"
     )
-    database = Database(server.folder)
+    database = SqliteDatabase(server.folder)
     report = await check_ledger(database.reader)
     database.close()
     assert report.sound

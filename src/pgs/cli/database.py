@@ -73,7 +73,7 @@ def restore(
     """
     with expected():
         # Imported here, because most commands need no database.
-        from pgs.storage.restore import restore as put_back
+        from pgs.storage.sqlite.restore import restore as put_back
 
         loaded = settings(config, data)
         told = put_back(source, loaded.data_dir, loaded.key_file, SystemClock().now())
@@ -94,7 +94,7 @@ def accept_loss(as_json: Json = False, config: ConfigFile = None, data: DataDir 
     What was lost stays lost. The next start raises every feed above all positions ever read.
     """
     with expected():
-        from pgs.storage.restore import accept_loss as accept
+        from pgs.storage.sqlite.restore import accept_loss as accept
 
         told = accept(settings(config, data).data_dir)
     show(

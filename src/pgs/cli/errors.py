@@ -13,8 +13,7 @@ from pgs.games.installed import BadGame
 from pgs.keyfile import BadKeyFile
 from pgs.operator.answers import BadCall
 from pgs.operator.protocol import ConnectionLost, SocketObstructed, is_running
-from pgs.storage.data_folder import BadSource, DataFolderInUse
-from pgs.storage.ground import DataRefused
+from pgs.storage.data_folder import BadSource, DataFolderInUse, DataRefused
 from pgs.storage.migrations import SchemaNewer
 from pgs.storage.transactions import StoreOutage
 

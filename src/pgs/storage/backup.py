@@ -1,44 +1,13 @@
-"""Copies the database while it is in use, and prepares the first start on such a copy.
+"""Copies the database while it is in use, off the event loop."""
 
-Partners may hold cursors that were issued after the copy was made. If the restored feeds continued
-from their old positions, these cursors would be ahead of new rows, and their readers would never
-see those rows. A copy therefore says in its header that it is one, and the first start on it raises
-every feed's head above every position that can have been issued.
-"""
-
-import os
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
 
-import structlog
 import trio
 
-from pgs.config import KEY_FILE_NAME
-from pgs.storage.connections import DATABASE_NAME, connect, is_copy, mark_as_copy
-from pgs.storage.content import check_copy, content_of
 from pgs.storage.database import Database
-from pgs.storage.queries import QUERIES
-from pgs.storage.transactions import StoreOutage
 
-FEED_GAP: Final = 10**9
-"""Positions that a restored feed skips. No service uses that many in a day, so a single restore is
-safe even if the clock is wrong."""
-
-POSITIONS_A_SECOND: Final = 1_000_000
-"""Positions by which a restored feed advances for each second since FEED_EPOCH. No service writes
-rows half as fast, so every position ever issued is lower, even after several restores of the same
-copy. Positions stay below 2^53 for 285 years."""
-
-FEED_EPOCH: Final = 1_735_689_600
-"""Unix time of 2025-01-01. No feed is older."""
-
-_PART = DATABASE_NAME + ".part"
-_LEFT_BEHIND = (_PART, _PART + "-journal", KEY_FILE_NAME, KEY_FILE_NAME + ".new")
-_LIMITER = trio.CapacityLimiter(1)  # one at a time: a copy reads the whole file
-
-log = structlog.get_logger("pgs.backup")
+_LIMITER = trio.CapacityLimiter(1)  # one at a time: a copy reads everything
 
 
 class BadTarget(Exception):
@@ -54,116 +23,10 @@ async def back_up(
 ) -> Path:
     """Return the path of a checked copy of the database, as of one moment, in `folder`.
 
-    The folder is created, or must be empty. `copy_keys` writes the key ring after the copy, so that
-    the ring holds every key that seals something in the copy. The copy gets its final name last, so
-    a folder that has a file of that name is complete. A failure leaves nothing behind. Writes to
-    the database continue meanwhile. The copy runs on a separate thread (on the caller's if the
-    database is `inline`). Raises `BadTarget` and `StoreOutage`.
+    `copy_keys` writes the key ring after the copy, so that the ring holds every key that seals
+    something in the copy. The copy runs on a separate thread (on the caller's if the database is
+    `inline`). Raises `BadTarget` and `StoreOutage`.
     """
     if database.inline:
-        return _back_up(database, folder, copy_keys)
-    return await trio.to_thread.run_sync(_back_up, database, folder, copy_keys, limiter=_LIMITER)
-
-
-def _back_up(database: Database, folder: Path, copy_keys: Callable[[Path], None]) -> Path:
-    made = _claim(database, folder)
-    try:
-        _copy(database, folder / _PART)
-        copy_keys(folder / KEY_FILE_NAME)
-        (folder / _PART).rename(folder / DATABASE_NAME)
-        _sync(folder)
-    except BaseException as error:
-        _discard(folder, made)
-        if isinstance(error, sqlite3.Error | OSError):
-            raise StoreOutage(f"the copy failed: {error}") from error
-        raise
-    return folder / DATABASE_NAME
-
-
-def _claim(database: Database, folder: Path) -> bool:
-    """Make sure that the folder exists and is empty; return whether it was created.
-
-    Files that a killed backup left there are removed.
-    """
-    if folder.resolve().is_relative_to(database.folder.resolve()):
-        raise BadTarget(
-            f"{folder} lies in the service's own data folder, and would be lost together with it"
-        )
-    try:
-        made = not folder.exists()
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        found = {path.name for path in folder.iterdir()}
-        if _PART in found and found.issubset(_LEFT_BEHIND):
-            _discard(folder, made=False)
-        elif found:
-            raise BadTarget(f"{folder} is not empty: a backup goes into a folder of its own")
-        (folder / _PART).touch(mode=0o600, exist_ok=False)
-    except OSError as error:
-        raise BadTarget(f"{folder} cannot be written: {error.strerror}") from error
-    return made
-
-
-def _discard(folder: Path, made: bool) -> None:
-    for name in (DATABASE_NAME, *_LEFT_BEHIND):
-        (folder / name).unlink(missing_ok=True)
-    if made:
-        folder.rmdir()
-
-
-def _copy(database: Database, path: Path) -> None:
-    source = database.connect_to_read()
-    try:
-        source.execute("begin")
-        was = content_of(source)  # the copy is made in the same transaction
-        copy = sqlite3.connect(path, isolation_level=None)
-        try:
-            # In one step: if there were several, each commit between two of them would restart the
-            # copy.
-            source.backup(copy)
-            # Without a write-ahead log the copy is a single file.
-            copy.execute("pragma journal_mode=delete")
-            mark_as_copy(copy)
-            check_copy(path, copy)
-            if content_of(copy) != was:
-                raise StoreOutage("the copy differs from the database")
-        finally:
-            copy.close()
-    finally:
-        source.close()
-    if lost := database.lost():
-        raise StoreOutage(lost)
-    _sync(path)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def take_over(database: Database, now: int) -> bool:
-    """Raise every feed's head if this is the first start on a backup; return whether it is.
-
-    Call it before the writer starts. `now` is in epoch seconds. A partner without a head gets one,
-    since its first seats may have been taken after the copy was made. Sequence numbers of seats are
-    not raised, since nobody outside sees them. Raises `StoreOutage`.
-    """
-    connection = connect(database.path)
-    try:
-        if not is_copy(connection):
-            return False
-        connection.execute("begin immediate")
-        QUERIES["backup.add_missing_heads"](connection)
-        QUERIES["backup.raise_feed_heads"](
-            connection, floor=max(0, now - FEED_EPOCH) * POSITIONS_A_SECOND, gap=FEED_GAP
-        )
-        connection.execute("pragma user_version=0")
-        connection.execute("commit")
-    except sqlite3.Error as error:
-        raise StoreOutage(f"the restored copy cannot be taken over: {error}") from error
-    finally:
-        connection.close()
-    log.info("restored", database=str(database.path))
-    return True
+        return database.back_up(folder, copy_keys)
+    return await trio.to_thread.run_sync(database.back_up, folder, copy_keys, limiter=_LIMITER)

@@ -41,7 +41,7 @@ def _read(database: Database, work: BulkRead[T]) -> T:
 def finish(read: Coroutine[Any, Any, T]) -> T:
     """Return what a read returns, run to its end on this thread, which has no event loop.
 
-    That works because a read of SQLite never suspends, so that its first step is its last.
+    That works because a read of such a reader never suspends, so that its first step is its last.
     """
     try:
         read.send(None)

@@ -6,12 +6,21 @@ import fcntl
 import os
 from pathlib import Path
 
+from pgs.storage.transactions import StoreOutage
+
 SOCKET_NAME = "operator.sock"
 """The socket for operators' commands, in the data folder while a service runs."""
 
 
 class DataFolderInUse(Exception):
     """Another process owns the data folder."""
+
+
+class DataRefused(StoreOutage):
+    """The files of the data folder do not belong together.
+
+    The message says what was found, and what to do. Nothing was touched.
+    """
 
 
 class BadSource(Exception):

@@ -1,145 +1,72 @@
-"""The data folder's database: its writer, and the reader on the event loop.
+"""What the rest of the service sees of its database, whichever engine keeps it.
 
 Nothing outside this package sees SQL or a connection.
 """
 
-from __future__ import annotations
-
-import sqlite3
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
+from typing import Protocol
 
 import trio
 
-from pgs.config import KEY_FILE_NAME
-from pgs.storage.connections import (
-    DATABASE_NAME,
-    connect,
-    create_database,
-    mark_as_copy,
-)
-from pgs.storage.data_folder import DataLock
-from pgs.storage.first_terms import ship
-from pgs.storage.ground import OpenFiles, commits_in, header_number, judge, judge_commits
-from pgs.storage.mark import Mark, OpenMark, write_mark
-from pgs.storage.migrations import migrate
-from pgs.storage.queries import QUERIES
 from pgs.storage.reader import Reader
-from pgs.storage.transactions import StoreOutage
 from pgs.storage.writer import Writer
 
 
-class Database:
-    """The data folder's database, opened by the one process that may write it."""
+class Database(Protocol):
+    """An open database. `pgs.storage.opening` opens one.
 
-    def __init__(
-        self,
-        folder: Path,
-        *,
-        inline: bool = False,
-        factory: type[sqlite3.Connection] = sqlite3.Connection,
-        key_file: Path | None = None,
-        on_locked: Callable[[bool], None] = lambda is_new: None,
-    ) -> None:
-        """Lock the folder, bring the schema up to date and open the connections.
+    `inline`: it reads and commits on the event loop's thread. That is for tests, whose virtual
+    clock does not wait for other threads.
+    `bulk_limit`, `check_limit`: how many bulk reads, and checks of everything, run at a time.
+    """
 
-        `inline` reads and commits on the event loop's thread. It is for tests, whose virtual clock
-        does not wait for other threads. `factory` is the class of connections, for tests that break
-        them. `key_file` is the key ring's place, by default in the folder. `on_locked` is called
-        before the database file is touched; its argument tells whether the file will be new. If it
-        raises, the database is not opened. Raises `DataFolderInUse`, `DataRefused`, `SchemaNewer`
-        or `StoreOutage`.
-        """
-        self.folder = folder
-        self.path = folder / DATABASE_NAME
-        self.inline = inline
-        # One bulk read at a time leaves the file cache to the other reads. The limit belongs to
-        # this database and not to the process, because a read that was abandoned at the end of a
-        # trio run would hold a shared limit for ever.
-        self.bulk_limit = trio.CapacityLimiter(1)
-        # A check of the whole ledger may take minutes, and bulk reads must not wait for it.
-        self.check_limit = trio.CapacityLimiter(1)
-        self._factory = factory
-        with ExitStack() as undo:
-            self._lock = DataLock(folder)
-            undo.callback(self._lock.release)
-            mark = judge(folder, key_file or folder / KEY_FILE_NAME)
-            is_new = not self.path.exists()
-            if is_new:
-                _begin(folder)
-            on_locked(is_new)
-            if is_new:
-                create_database(self.path)
-            number = header_number(self.path)
-            connection = connect(self.path, factory=factory)
-            undo.callback(connection.close)
-            judge_commits(self.path, mark, commits_in(connection))
-            if mark is None:
-                mark_as_copy(connection)
-            migrate(connection)
-            ship(connection)
-            self.files, self._mark = self._follow(connection, number)
-            undo.callback(self._mark.close, properly=False)
-            self.reader = self.second_reader()
-            self.writer = Writer(connection, inline=inline, guard=self)
-            undo.pop_all()
-
-    def _follow(self, connection: sqlite3.Connection, number: int) -> tuple[OpenFiles, OpenMark]:
-        """Return the files as they are now, and the mark of the open database.
-
-        The mark asks for a commit that only the log holds, so that a lost log is always noticed.
-        """
-        connection.execute("begin immediate")
-        (commits,) = QUERIES["heartbeat.count_write"](connection)
-        connection.execute("commit")
-        files = OpenFiles(self.path)
-        try:
-            mark = OpenMark(self.folder, Mark("open", number, commits, files.file, files.log))
-        except OSError as error:
-            raise StoreOutage(f"the mark cannot be written: {error}") from error
-        return files, mark
-
-    def lost(self) -> str | None:
-        """Return which of its files has vanished or was replaced; None while all is well."""
-        return self.files.lost()
-
-    def committed(self, commits: int) -> None:
-        """Note how many commits of the writer the database holds now."""
-        self._mark.follow(commits)
+    inline: bool
+    bulk_limit: trio.CapacityLimiter
+    check_limit: trio.CapacityLimiter
+    reader: Reader
+    writer: Writer
 
     def start(self) -> None:
         """Start the writer; call it inside the trio run."""
-        self.writer.start()
+
+    def lost(self) -> str | None:
+        """Return what of the database was lost, and what to do; None while all is well."""
 
     def second_reader(self) -> Reader:
-        """Return a reader with a new connection, for a bulk read; the caller closes it.
+        """Return a reader with another connection, for a bulk read; the caller closes it.
 
-        Raises `StoreOutage`, also if the folder's file is no longer the one that is open.
+        Its reads never suspend: they block their thread. Raises `StoreOutage`.
         """
-        return Reader(self.connect_to_read())
 
-    def connect_to_read(self) -> sqlite3.Connection:
-        """Return a new connection that can only read. Raises `StoreOutage` like `second_reader`."""
-        if lost := self.lost():
-            raise StoreOutage(lost)
-        return connect(self.path, query_only=True, factory=self._factory)
+    def take_over(self, now: int) -> bool:
+        """Raise every feed's head if this is the first start on a copy; return whether it is.
+
+        Call it before `start`. `now` is in epoch seconds. Raises `StoreOutage`.
+        """
+
+    def migrations(self) -> list[str]:
+        """Return the names of the migrations applied, in order. Raises `StoreOutage`."""
+
+    def faults(self) -> list[str]:
+        """Return the faults of pages, indexes and constraints; none if all are sound.
+
+        It blocks its thread, maybe for minutes. Raises `StoreOutage`.
+        """
+
+    def all_faults(self) -> list[str]:
+        """Return the faults of pages, indexes and ledgers; none if all is sound.
+
+        It blocks its thread, and rests often, so that the service works on meanwhile. Raises
+        `StoreOutage`.
+        """
+
+    def back_up(self, folder: Path, copy_keys: Callable[[Path], None]) -> Path:
+        """Return the path of a checked copy in `folder`, as of one moment.
+
+        `copy_keys` writes the key ring to the path that it is given, after the copy. It blocks its
+        thread. Raises `BadTarget` and `StoreOutage`.
+        """
 
     def close(self) -> None:
-        """Finish the commits under way, close, and release the folder.
-
-        If a commit hangs, the folder stays locked, since that commit may still succeed.
-        """
-        self.reader.close()
-        lost = self.lost()
-        if self.writer.close():
-            # A mark that stays open makes the next start look for what is missing.
-            self._mark.close(properly=lost is None)
-            self._lock.release()
-
-
-def _begin(folder: Path) -> None:
-    try:
-        write_mark(folder, Mark("making"))
-    except OSError as error:
-        raise StoreOutage(f"the mark cannot be written: {error}") from error
+        """Finish the commits under way, close, and release the data folder."""

@@ -1,21 +1,13 @@
-"""Reads of the database, by named query.
+"""What a reader offers: named queries, as coroutines, so that the database may be far away."""
 
-Reads are coroutines so that a network database can take SQLite's place. With SQLite they run on the
-caller's thread and never suspend, since a look-up by key costs less than a change of threads.
-"""
-
-import sqlite3
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
-from typing import Any
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
 
 import msgspec
 
-from pgs.storage.queries import STATEMENTS, Positional
-from pgs.storage.transactions import BUGS, Params, ReadFailed, SqlValue
+from pgs.storage.transactions import Params, SqlValue
 
 Row = tuple[Any, ...]
-Fetch = Callable[[sqlite3.Connection, Positional, Params], Any]
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -25,80 +17,29 @@ class Query(msgspec.Struct, frozen=True):
     params: Params = {}
 
 
-class Reader:
-    """Reads over one connection, on the caller's thread."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._failed: Callable[[], object] | None = None  # the last read that failed
+class Reader(Protocol):
+    """Reads the database by named queries."""
 
     async def one(self, name: str, **params: SqlValue) -> Row | None:
         """Return the first row of a query, or None. Raises `ReadFailed`."""
-        row: Row | None = self._read(name, _first_row, STATEMENTS[name], params)
-        return row
 
     async def all(self, name: str, **params: SqlValue) -> list[Row]:
         """Return every row of a query. Raises `ReadFailed`."""
-        return self._rows(name, params)
 
     async def together(self, *queries: Query) -> list[list[Row]]:
         """Return the rows of each query, all as of the same moment. Raises `ReadFailed`.
 
         Between two separate reads, the writer may commit.
         """
-        async with self.one_moment():
-            return [self._rows(query.name, query.params) for query in queries]
 
-    @asynccontextmanager
-    async def one_moment(self) -> AsyncIterator[None]:
-        """Make all reads of a block see the data of one moment. Raises `ReadFailed`."""
-        try:
-            self._connection.execute("begin")
-        except BUGS:
-            raise
-        except sqlite3.Error as error:
-            raise ReadFailed("reader.begin", error) from error
-        try:
-            yield
-        finally:
-            with suppress(sqlite3.Error):  # nothing was written
-                self._connection.execute("rollback")
+    def one_moment(self) -> AbstractAsyncContextManager[None]:
+        """Make all reads of a block see the data of one moment. Raises `ReadFailed`.
 
-    def _rows(self, name: str, params: Params) -> list[Row]:
-        statement = STATEMENTS[name]
-        if statement.one_row:
-            row = self._read(name, _first_row, statement, params)
-            return [] if row is None else [row]
-        rows: list[Row] = self._read(name, _every_row, statement, params)
-        return rows
-
-    def _read(self, name: str, fetch: Fetch, statement: Positional, params: Params) -> Any:
-        try:
-            return fetch(self._connection, statement, params)
-        except BUGS:
-            raise
-        except sqlite3.Error as error:
-            self._failed = lambda: fetch(self._connection, statement, params)
-            raise ReadFailed(name, error) from error
+        It is for a reader that one task uses alone, such as that of a bulk read.
+        """
 
     async def still_fails(self) -> bool:
         """Return whether the last read that failed fails again."""
-        if self._failed is not None:
-            try:
-                self._failed()
-            except sqlite3.Error:
-                return True
-            self._failed = None
-        return False
 
     def close(self) -> None:
         """Close the connection."""
-        self._connection.close()
-
-
-def _first_row(connection: sqlite3.Connection, statement: Positional, params: Params) -> Any:
-    return connection.execute(statement.text, statement.values(params)).fetchone()
-
-
-def _every_row(connection: sqlite3.Connection, statement: Positional, params: Params) -> Any:
-    return connection.execute(statement.text, statement.values(params)).fetchall()

@@ -1,22 +1,11 @@
 """Transactions as values, and the outcomes and errors of reads and writes."""
 
-import sqlite3
 from enum import Enum
 
 import msgspec
 
 SqlValue = str | int | None
 Params = dict[str, SqlValue]
-
-# The errors of SQLite that mean a bug: wrong calls and broken constraints. All its other errors
-# mean a fault of the machine.
-BUGS = (
-    sqlite3.ProgrammingError,
-    sqlite3.InterfaceError,
-    sqlite3.IntegrityError,
-    sqlite3.DataError,
-    sqlite3.NotSupportedError,
-)
 
 
 class StoreOutage(Exception):

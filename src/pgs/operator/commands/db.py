@@ -11,7 +11,7 @@ from pgs.domain.errors import BadRequest
 from pgs.operator.command import Args, NoArgs, OperatorCommand
 from pgs.operator.records import DatabaseBackedUp, DatabaseChecked, DatabaseMigrated
 from pgs.storage.backup import BadTarget, back_up
-from pgs.storage.integrity import check_integrity, migrations_of
+from pgs.storage.integrity import check_integrity
 
 
 class BackupFolder(Args, frozen=True):
@@ -23,12 +23,12 @@ class BackupFolder(Args, frozen=True):
 async def check_the_database(core: Core, args: NoArgs) -> DatabaseChecked:
     """Run the database's own integrity check over all of it."""
     problems = await check_integrity(core.parts.database)
-    return DatabaseChecked(not problems, migrations_of(core.parts.database), problems)
+    return DatabaseChecked(not problems, core.parts.database.migrations(), problems)
 
 
 async def migrate_the_database(core: Core, args: NoArgs) -> DatabaseMigrated:
     """Return the applied migrations. Opening the database has already applied missing ones."""
-    return DatabaseMigrated(migrations_of(core.parts.database))
+    return DatabaseMigrated(core.parts.database.migrations())
 
 
 async def back_up_the_database(core: Core, args: BackupFolder) -> DatabaseBackedUp | BadRequest:

@@ -40,6 +40,11 @@ def migrate(connection: sqlite3.Connection, folder: Path = FOLDER) -> list[str]:
     return applied
 
 
+def migrations_of(connection: sqlite3.Connection) -> list[str]:
+    """Return the names of the migrations applied, in order. Raises what SQLite raises."""
+    return [name for (name,) in connection.execute("select name from migration order by name")]
+
+
 def statements(script: str) -> Iterator[str]:
     """Yield the statements of a script; each must end at the end of a line.
 

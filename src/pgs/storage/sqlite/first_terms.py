@@ -6,7 +6,7 @@ from typing import Final
 
 from pgs.storage.queries import QUERIES
 
-FIRST_TERMS: Final = Path(__file__).parent / "terms" / "1.md"
+FIRST_TERMS: Final = Path(__file__).parents[1] / "terms" / "1.md"
 
 
 def ship(connection: sqlite3.Connection) -> None:

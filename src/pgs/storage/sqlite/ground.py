@@ -8,10 +8,10 @@ import struct
 from pathlib import Path
 from typing import Final
 
-from pgs.storage.connections import DATABASE_NAME
-from pgs.storage.data_folder import SOCKET_NAME
+from pgs.storage.data_folder import SOCKET_NAME, DataRefused
 from pgs.storage.mark import MARK_NAME, DamagedMark, Mark, read_mark
 from pgs.storage.queries import QUERIES
+from pgs.storage.sqlite.connections import DATABASE_NAME
 from pgs.storage.transactions import StoreOutage
 
 _HEADER = struct.Struct(">16s52xi28x")  # of SQLite's file format: the magic and application_id
@@ -20,13 +20,6 @@ _MAGIC = b"SQLite format 3\0"
 LATER_S: Final = 2.0
 """Seconds by which the database's file may be younger than the mark after a kill. A commit writes
 the file first and the mark at once after it."""
-
-
-class DataRefused(StoreOutage):
-    """The files of the data folder do not belong together.
-
-    The message says what was found, and what to do. Nothing was touched.
-    """
 
 
 def judge(folder: Path, key_file: Path) -> Mark | None:

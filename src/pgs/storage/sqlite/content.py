@@ -8,7 +8,8 @@ import msgspec
 from pgs.storage.bulk import finish
 from pgs.storage.ledger import broken_chains
 from pgs.storage.queries import QUERIES
-from pgs.storage.reader import Reader, Row
+from pgs.storage.reader import Row
+from pgs.storage.sqlite.reader import SqliteReader
 from pgs.storage.transactions import StoreOutage
 
 
@@ -35,7 +36,7 @@ def check_copy(path: Path, connection: sqlite3.Connection) -> None:
         faults = [str(row[0]) for row in connection.execute("pragma integrity_check(1)")]
         if faults != ["ok"]:
             raise StoreOutage(f"the copy is not sound: {faults[0]}")
-        broken = finish(broken_chains(Reader(connection)))
+        broken = finish(broken_chains(SqliteReader(connection)))
     except sqlite3.Error as error:
         raise StoreOutage(f"the copy is not sound: {path}: {error}") from error
     if broken:

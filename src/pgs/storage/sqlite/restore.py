@@ -16,12 +16,12 @@ import msgspec
 
 from pgs.config import KEY_FILE_NAME
 from pgs.domain.keyring import KeyRing, parse_ring
-from pgs.storage.connections import DATABASE_NAME, connect, mark_as_copy
-from pgs.storage.content import check_copy
 from pgs.storage.data_folder import BadSource, DataLock
-from pgs.storage.ground import commits_in, header_number
 from pgs.storage.mark import Mark, sync_folder, write_mark
 from pgs.storage.migrations import migrate
+from pgs.storage.sqlite.connections import DATABASE_NAME, connect, mark_as_copy
+from pgs.storage.sqlite.content import check_copy
+from pgs.storage.sqlite.ground import commits_in, header_number
 from pgs.storage.transactions import StoreOutage
 
 _PART: Final = "restore.part"

@@ -16,6 +16,17 @@ BUSY_TIMEOUT_S = 5.0
 for a short time."""
 
 
+# The errors of SQLite that mean a bug: wrong calls and broken constraints. All its other errors
+# mean a fault of the machine.
+BUGS = (
+    sqlite3.ProgrammingError,
+    sqlite3.InterfaceError,
+    sqlite3.IntegrityError,
+    sqlite3.DataError,
+    sqlite3.NotSupportedError,
+)
+
+
 def connect(
     path: Path, *, query_only: bool = False, factory: type[sqlite3.Connection] = sqlite3.Connection
 ) -> sqlite3.Connection:

@@ -1,0 +1,138 @@
+"""Commits groups of transactions to SQLite."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import threading
+from collections.abc import Sequence
+from typing import Protocol
+
+import outcome
+
+from pgs.storage.queries import QUERIES, STATEMENTS
+from pgs.storage.sqlite.connections import BUGS
+from pgs.storage.transactions import Outcome, OutcomeUnknown, Tx, WriteFailed
+from pgs.storage.writer import Job, answer, log_error
+
+# The kernel may have thrown away the pages that it could not write, and reports it only once: the
+# next sync would succeed without them.
+_FAILED_SYNC = frozenset({sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC})
+
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+LAST_LINE_S = 0.25
+"""Seconds for the log to take its last line before the process ends after a failed sync."""
+
+# A violated unique index or primary key means that another write came first. Any other violated
+# constraint is a bug.
+_TAKEN = frozenset(
+    {
+        sqlite3.SQLITE_CONSTRAINT_UNIQUE,
+        sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
+        sqlite3.SQLITE_CONSTRAINT_ROWID,
+    }
+)
+
+
+class _Conflict(Exception):
+    pass
+
+
+class Guard(Protocol):
+    """Watches over the files that the writer writes."""
+
+    def lost(self) -> str | None:
+        """Return why nothing may be written to the open files, or None."""
+
+    def committed(self, commits: int) -> None:
+        """Note how many commits the database holds now."""
+
+
+class SqliteCommits:
+    """Commits on one connection, and repeats the transactions of a group that failed one by one."""
+
+    def __init__(self, connection: sqlite3.Connection, guard: Guard) -> None:
+        self._connection = connection
+        self._guard = guard
+        self.damaged = False
+
+    def commit(self, jobs: Sequence[Job]) -> None:
+        """Commit all jobs together. If one fails, commit each job separately instead."""
+        if lost := self._guard.lost():
+            answer(jobs, WriteFailed, lost)
+            return
+        try:
+            self._connection.execute("begin immediate")
+            for job in jobs:
+                self._execute(job.tx)
+            (commits,) = QUERIES["heartbeat.count_write"](self._connection)
+        except Exception as error:
+            self._look_at(error)
+            self.abandon()
+            if len(jobs) == 1:
+                jobs[0].result = _verdict(jobs[0].tx, error)
+            else:
+                for job in jobs:
+                    self.commit([job])
+            return
+        try:
+            self._connection.execute("commit")
+        except Exception as error:
+            log_error("commit_failed", error, transactions=len(jobs))
+            self._look_at(error)
+            self.abandon()
+            answer(jobs, OutcomeUnknown, str(error))
+            return
+        self._guard.committed(commits)
+        if lost := self._guard.lost():  # this commit may be lost with it
+            answer(jobs, OutcomeUnknown, lost)
+            return
+        for job in jobs:
+            job.result = outcome.Value(Outcome.COMMITTED)
+
+    def _look_at(self, error: Exception) -> None:
+        """End the process if the disk failed to sync: only a restart reads what is really there."""
+        code = getattr(error, "sqlite_errorcode", None)
+        if code in _FAILED_SYNC:
+            log_error("sync_failed", error)
+            threading.Event().wait(LAST_LINE_S)
+            os.kill(os.getpid(), signal.SIGKILL)
+        if code is not None and code & 0xFF in _DAMAGED:
+            self.damaged = True
+
+    def _execute(self, tx: Tx) -> None:
+        execute = self._connection.execute
+        for stmt in tx.stmts:
+            statement = STATEMENTS[stmt.name]
+            touched = execute(statement.text, statement.values(stmt.params)).rowcount
+            if touched < 0:  # the statement is a select
+                raise TypeError(f"{stmt.name} writes nothing")
+            if stmt.expected_rows is not None and touched != stmt.expected_rows:
+                raise _Conflict(stmt.name)
+
+    def abandon(self) -> None:
+        """Roll back the open transaction, if there is one."""
+        try:
+            if self._connection.in_transaction:
+                self._connection.execute("rollback")
+        except sqlite3.Error as error:
+            log_error("rollback_failed", error)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+
+def _verdict(tx: Tx, error: Exception) -> outcome.Value[Outcome] | outcome.Error:
+    """Return the outcome of a transaction whose statements failed, before its commit."""
+    if isinstance(error, _Conflict) or (
+        isinstance(error, sqlite3.IntegrityError)
+        and getattr(error, "sqlite_errorcode", None) in _TAKEN
+    ):
+        return outcome.Value(Outcome.CONFLICT)
+    log_error("write_failed", error, partner_id=tx.partner_id)
+    if isinstance(error, sqlite3.Error) and not isinstance(error, BUGS):
+        return outcome.Error(WriteFailed(str(error)))
+    return outcome.Error(error)
