@@ -31,6 +31,7 @@ from pgs.actors.shared.data_watch import DataWatch
 from pgs.actors.shared.deadlines import Deadlines
 from pgs.actors.shared.deliveries import Deliveries
 from pgs.actors.shared.feed_bells import ResultsBells
+from pgs.actors.shared.feed_rows import FeedRows
 from pgs.actors.shared.key_uses import KeyUses
 from pgs.actors.shared.open_money import OpenMoney
 from pgs.actors.shared.presence import PresenceRegister
@@ -177,6 +178,7 @@ def _make_parts(
         closings=Closings(),
         deliveries=Deliveries(),
         bells=ResultsBells(),
+        feed_rows=FeedRows(),
         activity=Activity(),
         clock_watch=ClockWatch(clock),
         data_watch=DataWatch(),

@@ -13,16 +13,14 @@ from pgs.actors.messages.account.keys import RevokeKey
 from pgs.actors.shared.feed_bells import LONG_POLLS_LIMIT, ResultsBells
 from pgs.domain.environments import Environment
 from pgs.domain.errors import refuse
-from pgs.domain.keys import hash_key
 from pgs.domain.seats import Seat
-from pgs.http.api.endpoint import Answer, Call, Principal
-from pgs.http.api.services import Services
+from pgs.http.api.endpoint import Answer, Call
 from pgs.http.partner.results import ResultsPage, read_results
 from pgs.storage import accounts
 from pgs.storage.reader import Row
 from pgs.storage.transactions import SqlValue
-from tests.actors.api_keys import mint
-from tests.actors.ready_core import ReadyCore, at, keys_of, money, ready_core, until
+from tests.actors.feed_calls import call, key_for
+from tests.actors.ready_core import at, keys_of, money, ready_core, until
 from tests.actors.scripted_settlement import ScriptedSettlement
 
 
@@ -122,17 +120,6 @@ async def test_all_of_a_matchs_money_appears_at_one_moment(
 
 
 # --- held calls -----------------------------------------------------------------------------------
-
-
-async def key_for(s: ReadyCore) -> Principal:
-    _, key = await mint(s)
-    known = s.parts.registry.find_key(hash_key(key))
-    assert known is not None
-    return Principal(known.account, known.key, 1)
-
-
-def call(s: ReadyCore, principal: Principal, **query: str) -> Call:
-    return Call(Services(s.core, "http://localhost"), principal, {}, query, None, "req_1")
 
 
 class Held:

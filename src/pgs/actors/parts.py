@@ -1,6 +1,7 @@
 """What every actor works with: the database, the ports and the shared registers."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import msgspec
 
@@ -16,6 +17,7 @@ from pgs.actors.shared.data_watch import DataWatch
 from pgs.actors.shared.deadlines import Deadlines
 from pgs.actors.shared.deliveries import Deliveries
 from pgs.actors.shared.feed_bells import ResultsBells
+from pgs.actors.shared.feed_rows import FeedRows
 from pgs.actors.shared.key_uses import KeyUses
 from pgs.actors.shared.open_money import OpenMoney
 from pgs.actors.shared.presence import PresenceRegister
@@ -55,6 +57,7 @@ class Parts(msgspec.Struct, frozen=True):
     closings: Closings
     deliveries: Deliveries
     bells: ResultsBells
+    feed_rows: FeedRows[Any]
     activity: Activity
     clock_watch: ClockWatch
     data_watch: DataWatch

@@ -159,6 +159,20 @@ async def feed_page(
     )
 
 
+async def feed_positions(
+    reader: Reader, partner_id: str, environment: Environment, after: int, page_size: int
+) -> list[int]:
+    """Return the positions of the rows that `feed_page` returns; it reads an index only."""
+    rows = await reader.all(
+        "results.positions",
+        partner_id=partner_id,
+        environment=environment,
+        after=after,
+        page_size=page_size,
+    )
+    return [position for (position,) in rows]
+
+
 async def position_since(
     reader: Reader, partner_id: str, environment: Environment, since: int
 ) -> int:

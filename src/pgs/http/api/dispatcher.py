@@ -238,7 +238,8 @@ class Dispatcher:
             handled = endpoint.handler(call)
         # 5. Handle. A held call is given up when its client leaves.
         work = self._guarded(request, principal, handled)
-        return await (unless_gone(work, receive) if endpoint.held else work)
+        held = isinstance(call, CallBy) and not endpoint.held.isdisjoint(call.query)
+        return await (unless_gone(work, receive) if held else work)
 
     async def _guarded(
         self, request: Request, principal: object, work: Awaitable[Answer]

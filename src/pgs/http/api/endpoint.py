@@ -183,8 +183,9 @@ class Endpoint(msgspec.Struct, frozen=True):
     body_bytes: int | None = None
     """Bytes that a body may have, if the usual bound is too small. Applies to the whole path."""
 
-    held: bool = False
-    """The call may be kept waiting. It is cancelled when its client leaves."""
+    held: frozenset[str] = frozenset()
+    """The query parameters with which the call may be kept waiting. Then it is cancelled when its
+    client leaves. Watching for that costs as much as a small call."""
 
     errors: tuple[str, ...] = ()
     """The reason codes that this call can answer with, besides those that all calls share."""

@@ -14,6 +14,8 @@ from msgspec import UNSET, UnsetType
 
 from pgs.actors.kernel.mail import Crashed, Degraded, Overloaded
 from pgs.actors.messages.account.feed import NoteRewound
+from pgs.actors.parts import Parts
+from pgs.actors.shared.feed_rows import Feed, FeedRows
 from pgs.domain.cursors import make_cursor, read_cursor
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.matches import MatchStatus
@@ -24,7 +26,7 @@ from pgs.http.api.endpoint import Answer, Call, Endpoint
 from pgs.http.api.query import int_param
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.reader import Row
-from pgs.storage.seats import feed_page, find_head, position_since
+from pgs.storage.seats import feed_page, feed_positions, find_head, position_since
 
 CURSOR_KIND = "results"
 
@@ -91,10 +93,13 @@ class ResultsPage(msgspec.Struct, frozen=True, rename="camel"):
     has_more: bool
 
 
+_REQUIRED = len(ResultRow.__struct_fields__) - len(ResultRow.__struct_defaults__)
+
+
 def result_row(row: Row) -> ResultRow:
     """Return a row of `feed_page`, whose values are in the order of the fields."""
-    values: list[Any] = [UNSET if value is None else value for value in row[:-1]]
-    return ResultRow(*values)
+    optional: list[Any] = [UNSET if value is None else value for value in row[_REQUIRED:-1]]
+    return ResultRow(*row[:_REQUIRED], *optional)
 
 
 async def read_results(call: Call) -> Answer:
@@ -192,19 +197,36 @@ async def _held_page(
 
 async def _page(call: Call, after: int, limit: int) -> ResultsPage:
     principal, parts = call.principal, call.services.parts
-    rows = await feed_page(
-        parts.database.reader, principal.partner_id, principal.environment, after, limit + 1
-    )
-    shown = rows[:limit]
-    position: int = shown[-1][-1] if shown else after
+    feed = (principal.partner_id, principal.environment)
+    rows, position, more = await _rows(parts, feed, after, limit)
     return ResultsPage(
         environment=principal.environment,
-        results=[result_row(row) for row in shown],
-        next_cursor=make_cursor(
-            parts.ring, CURSOR_KIND, principal.partner_id, principal.environment, position
-        ),
-        has_more=len(rows) > limit,
+        results=rows,
+        next_cursor=make_cursor(parts.ring, CURSOR_KIND, *feed, position),
+        has_more=more,
     )
+
+
+async def _rows(
+    parts: Parts, feed: Feed, after: int, limit: int
+) -> tuple[list[ResultRow], int, bool]:
+    """Return the rows of a page, the last one's position, and whether more rows follow.
+
+    Rows that were read lately are found by their positions, which costs a tenth of reading their
+    columns and making their records.
+    """
+    kept: FeedRows[ResultRow] = parts.feed_rows
+    reader = parts.database.reader
+    if kept.reaches(feed, after):
+        positions = await feed_positions(reader, *feed, after, limit + 1)
+        shown = positions[:limit]
+        known = kept.find(feed, shown)
+        if known:
+            return known, shown[-1], len(positions) > limit
+    rows = await feed_page(reader, *feed, after, limit + 1)
+    made = {row[-1]: result_row(row) for row in rows[:limit]}
+    kept.keep(feed, made)
+    return list(made.values()), max(made, default=after), len(rows) > limit
 
 
 ENDPOINTS = (
@@ -214,7 +236,7 @@ ENDPOINTS = (
         handler=read_results,
         response=ResultsPage,
         query=frozenset({"cursor", "limit", "since", "waitSeconds"}),
-        held=True,
+        held=frozenset({"since", "waitSeconds"}),
         errors=("invalid_cursor",),
         summary="The results feed",
     ),

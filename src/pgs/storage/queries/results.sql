@@ -13,6 +13,13 @@ where partner_id = :partner_id and environment = :environment and position > :af
 order by position
 limit :page_size;
 
+-- name: positions
+select position
+from seat
+where partner_id = :partner_id and environment = :environment and position > :after
+order by position
+limit :page_size;
+
 -- name: count_changed^
 select cast(count(*) as bigint)
 from seat
