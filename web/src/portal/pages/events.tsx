@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { useQuery } from '../address';
 import { PageFrame, useReading } from '../page';
 import type { PageProps } from '../page';
@@ -6,12 +7,16 @@ import { Card } from '../parts/card';
 import { save } from '../parts/csv';
 import { beginOf, isDay } from '../parts/days';
 import { Day, Pick, Search } from '../parts/filters';
-import { agoOf, countOf, many, momentOf } from '../parts/format';
+import { Copy, Id } from '../parts/copy';
+import { countOf, many } from '../parts/format';
 import { ENTRIES_MAX, useList } from '../parts/list';
 import { LongTable } from '../parts/long-table';
 import { Empty, Tag } from '../parts/note';
+import { OpenRow } from '../parts/open-row';
 import type { Column } from '../parts/table';
-import { entriesOf, kindOf, PLATFORM, sentenceOf, whereOf, whoOf } from '../words/events';
+import { Ago, Full, Moment } from '../parts/time';
+import { linkTo } from '../routes';
+import { entriesOf, kindOf, placeOf, PLATFORM, sentenceOf, whereOf, whoOf } from '../words/events';
 import type { Entry, EntryFilter, Names } from '../words/events';
 import '../styles/figures.css';
 
@@ -29,11 +34,13 @@ function namesOf(keys: Named | null, members: Named | null): Names {
   return found;
 }
 
-function columnsOf(names: Names): readonly Column<Entry>[] {
+type Open = (eventId: string | null) => void;
+
+function columnsOf(names: Names, open: string | null, onOpen: Open): readonly Column<Entry>[] {
   return [
-    { head: 'When, UTC', cell: (entry) => momentOf(entry.at) },
+    { head: 'When, UTC', cell: ({ at }) => <Moment at={at} /> },
     { head: 'Who', cell: (entry) => whoOf(entry, names) },
-    { head: 'What', cell: (entry) => sentenceOf(entry, names) },
+    { head: 'What', fills: true, cell: (entry) => sentenceOf(entry, names) },
     {
       head: 'Where',
       cell: (entry) => {
@@ -45,7 +52,21 @@ function columnsOf(names: Names): readonly Column<Entry>[] {
         );
       },
     },
-    { head: 'Action', cell: (entry) => <code class="quiet">{entry.action}</code> },
+    {
+      head: 'Action',
+      wide: true,
+      cell: (entry) => <code class="quiet">{entry.action}</code>,
+    },
+    {
+      head: '',
+      cell: ({ eventId }) => (
+        <OpenRow
+          open={eventId === open}
+          about={eventId}
+          onPress={() => onOpen(eventId === open ? null : eventId)}
+        />
+      ),
+    },
   ];
 }
 
@@ -55,18 +76,18 @@ function answerOf(entries: readonly Entry[] | null, names: Names) {
   return (
     <>
       <strong>Who changed what, in test and in live.</strong> The last change was{' '}
-      {agoOf(last.at)}:{' '}
-      {whoOf(last, names)} {sentenceOf(last, names)}.
+      <Ago at={last.at} />: {whoOf(last, names)} {sentenceOf(last, names)}.
     </>
   );
 }
 
 function filterOf(query: URLSearchParams): EntryFilter {
-  const upTo = query.get('to') ?? '';
+  const [from, upTo] = [query.get('from') ?? '', query.get('to') ?? ''];
   return {
     text: query.get('q') ?? '',
     kind: query.get('kind') ?? '',
     actor: query.get('who') ?? '',
+    since: isDay(from) ? beginOf(from) : null,
     before: isDay(upTo) ? beginOf(upTo) + DAY_S : null,
   };
 }
@@ -85,11 +106,15 @@ function keep(entries: readonly Entry[], names: Names) {
   save('event-log.csv', [heads, ...rows]);
 }
 
-export default function Events({ api }: PageProps) {
+const FILTERS = ['q', 'kind', 'who', 'from', 'to'];
+
+export default function Events({ api, environment }: PageProps) {
   const [query, change] = useQuery();
   const filter = filterOf(query);
-  const filtered = ['q', 'kind', 'who', 'to'].some((name) => query.has(name));
-  const list = useList<Entry>(api, 'events', 'events', filtered);
+  const filtered = FILTERS.some((name) => query.has(name));
+  // An address that names an entry is read on to it, however old it is.
+  const [sought] = useState(query.has('open'));
+  const list = useList<Entry>(api, 'events', 'events', filtered || sought);
   const keys = useReading<Named>(api, 'keys?limit=500').value;
   const members = useReading<Named>(api, 'members?limit=500').value;
   const names = namesOf(keys, members);
@@ -100,7 +125,8 @@ export default function Events({ api }: PageProps) {
       CSV
     </Button>
   );
-  const drop = () => change({ q: null, kind: null, who: null, to: null });
+  const drop = () => change(Object.fromEntries(FILTERS.map((name) => [name, null])));
+  const open = query.get('open');
   return (
     <PageFrame
       title="Event log"
@@ -116,15 +142,72 @@ export default function Events({ api }: PageProps) {
         ) : (
           <LongTable
             label="Changes, the newest first"
-            columns={columnsOf(names)}
+            columns={columnsOf(names, open, (id) => change({ open: id }))}
             rows={shown}
             keyOf={(entry) => entry.eventId}
             whole={list.whole}
             onNearEnd={list.more}
+            open={open}
+            detail={(entry) => <Opened {...{ entry, names, environment }} />}
           />
         )}
       </Card>
     </PageFrame>
+  );
+}
+
+interface OpenedProps extends Pick<PageProps, 'environment'> {
+  entry: Entry;
+  names: Names;
+}
+
+/** All that is recorded of a change, and where its object is. */
+function Opened({ entry, names, environment }: OpenedProps) {
+  const where = whereOf(entry);
+  const place = placeOf(entry);
+  const detail = JSON.stringify(entry.detail, null, 2);
+  const room = where === 'account' ? environment : where;
+  const to = place && linkTo(room, place.page);
+  return (
+    <div class="cols opened">
+      <dl class="kv dense">
+        <dt>Change</dt>
+        <dd>
+          {whoOf(entry, names)} {sentenceOf(entry, names)}
+        </dd>
+        <dt>When</dt>
+        <dd>
+          <Full at={entry.at} />
+        </dd>
+        <dt>Event</dt>
+        <dd>
+          <Id id={entry.eventId} what="the id of the event" />
+        </dd>
+        <dt>Who</dt>
+        <dd>
+          <Id id={entry.actor} what="the id of who did it" />
+        </dd>
+        {place !== null && (
+          <>
+            <dt>See it in</dt>
+            <dd>
+              <a href={`${to}${place.id === null ? '' : `?open=${place.id}`}`}>
+                {place.title}
+                {where === 'account' ? '' : `, ${where}`}
+              </a>
+            </dd>
+          </>
+        )}
+      </dl>
+      <div class="stack tight">
+        <pre class="wrap" tabIndex={0} role="region" aria-label="Detail">
+          {detail}
+        </pre>
+        <div>
+          <Copy text={detail} label="Copy the detail" />
+        </div>
+      </div>
+    </div>
   );
 }
 
@@ -160,7 +243,12 @@ function Filters({ query, change, entries, names }: FiltersProps) {
         value={query.get('who') ?? ''}
         onChoose={(actor) => change({ who: actor })}
       />
-      <Day label="Up to day" value={query.get('to') ?? ''} onChoose={(to) => change({ to })} />
+      <Day
+        label="From"
+        value={query.get('from') ?? ''}
+        onChoose={(from) => change({ from })}
+      />
+      <Day label="To" value={query.get('to') ?? ''} onChoose={(to) => change({ to })} />
     </div>
   );
 }
@@ -189,10 +277,10 @@ function Foot({ shown, entries, filtered, whole }: FootProps) {
 }
 
 function Nothing({ outside, onDrop }: { outside: number; onDrop(): void }) {
-  const acts = <Button onPress={onDrop}>Drop the filters</Button>;
+  const acts = <Button onPress={onDrop}>Clear the filters</Button>;
   return (
     <Empty icon="log" title="Nothing matches these filters" acts={acts}>
-      {many(outside, 'entry lies', 'entries lie')} outside them.
+      They hide {many(outside, 'entry', 'entries')}.
     </Empty>
   );
 }

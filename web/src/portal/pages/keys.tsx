@@ -1,17 +1,21 @@
-import { useState } from 'preact/hooks';
-import type { Environment } from '../api';
+import { useEffect, useState } from 'preact/hooks';
+import { useQuery } from '../address';
+import type { Api, Environment } from '../api';
+import type { LoggedEvent, Member } from '../changes';
 import { mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
 import type { PageProps } from '../page';
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
 import { Field } from '../parts/field';
-import { agoOf, dayOf } from '../parts/format';
+import { dayOf } from '../parts/format';
 import { Empty, Tag } from '../parts/note';
 import type { Tone } from '../parts/note';
 import { Table } from '../parts/table';
 import type { Column } from '../parts/table';
-import { answerOf, isUsed, stateOf } from '../words/keys';
-import type { Key } from '../words/keys';
+import { Ago } from '../parts/time';
+import { linkTo } from '../routes';
+import { answerOf, isUsed, makersOf, stateOf } from '../words/keys';
+import type { Key, Makers } from '../words/keys';
 import { KeyDialogs } from './key-dialogs';
 import type { Asked, Minted } from './key-dialogs';
 
@@ -42,10 +46,29 @@ function useKeys({ api, environment, tell }: PageProps) {
   return { value, error, keys, doing, minted, setMinted, asked, ask, create, rotate, revoke };
 }
 
+/** Who made which key, as far as the newest part of the event log tells. */
+function useMakers(api: Api): Makers {
+  const [makers, set] = useState<Makers>(new Map());
+  useEffect(() => {
+    const read = async () => {
+      const [{ events }, { members }] = await Promise.all([
+        api.read<{ events: LoggedEvent[] }>('events?limit=500'),
+        api.read<{ members: Member[] }>('members?limit=500'),
+      ]);
+      set(makersOf(events, members));
+    };
+    // Without it, the page says when a key was made, and not who made it.
+    read().catch(() => {});
+  }, [api]);
+  return makers;
+}
+
 export default function Keys(props: PageProps) {
   const { api, account, environment } = props;
   const { value, error, keys, doing, minted, setMinted, asked, ask, ...acts } = useKeys(props);
   const writes = mayWrite(account);
+  const makers = useMakers(api);
+  const [query] = useQuery();
   const [bold, rest] = answerOf(keys, environment);
   const answerAct = (asking: Asked) => {
     ask(null);
@@ -72,9 +95,10 @@ export default function Keys(props: PageProps) {
         ) : (
           <Table
             label="Keys"
-            columns={columnsOf(environment, writes, doing.busy, ask)}
+            columns={columnsOf({ environment, makers, writes, busy: doing.busy, ask })}
             rows={keys}
             keyOf={(key) => key.keyId}
+            marked={query.get('open')}
           />
         )}
       </Card>
@@ -89,12 +113,16 @@ export default function Keys(props: PageProps) {
   );
 }
 
-function columnsOf(
-  environment: Environment,
-  writes: boolean,
-  busy: boolean,
-  ask: (asked: Asked) => void,
-): readonly Column<Key>[] {
+interface ColumnsProps {
+  environment: Environment;
+  makers: Makers;
+  writes: boolean;
+  busy: boolean;
+  ask(asked: Asked): void;
+}
+
+function columnsOf(props: ColumnsProps): readonly Column<Key>[] {
+  const { environment, makers, writes, busy, ask } = props;
   const acts: Column<Key> = {
     head: '',
     cell: (key) => (
@@ -130,15 +158,23 @@ function columnsOf(
       ),
     },
     { head: 'Last used', cell: (key) => <LastUsed used={key} /> },
-    { head: 'Made', cell: (key) => dayOf(key.createdAt) },
+    {
+      head: 'Created',
+      cell: ({ keyId, createdAt }) => (
+        <>
+          <a href={`${linkTo(environment, 'events')}?q=${keyId}`}>{dayOf(createdAt)}</a>
+          {makers.has(keyId) && <small>by {makers.get(keyId)}</small>}
+        </>
+      ),
+    },
     ...(writes ? [acts] : []),
   ];
 }
 
 function LastUsed({ used }: { used: Key }) {
   if (used.lastUsedAt === undefined) return <span class="quiet">not yet</span>;
-  const ago = agoOf(used.lastUsedAt);
-  if (used.status !== 'scheduled' || !isUsed(used)) return <>{ago}</>;
+  const ago = <Ago at={used.lastUsedAt} />;
+  if (used.status !== 'scheduled' || !isUsed(used)) return ago;
   return (
     <>
       <strong class="warn">{ago}</strong>

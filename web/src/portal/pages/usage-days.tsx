@@ -1,5 +1,6 @@
 /** Usage by day: a chart of one measure, and the table with all of them. */
 
+import { useState } from 'preact/hooks';
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
 import { Chart } from '../parts/chart';
@@ -7,7 +8,7 @@ import { amount, save } from '../parts/csv';
 import { longDay, shortDay } from '../parts/days';
 import { Choice } from '../parts/filters';
 import { countOf, dollars } from '../parts/format';
-import { axisOf, barSays, MEASURES } from '../words/usage';
+import { axisOf, barSays, MEASURES, totalSays } from '../words/usage';
 import type { Figures, Measure, Usage } from '../words/usage';
 import type { Change } from './usage';
 
@@ -23,7 +24,7 @@ const COLUMNS: readonly (readonly [keyof Figures, string])[] = [
 
 const isMoney = (name: string) => name.endsWith('UsdCents');
 
-const shown = (figures: Figures, name: keyof Figures) =>
+const textOf = (figures: Figures, name: keyof Figures) =>
   isMoney(name) ? dollars(figures[name]) : countOf(figures[name]);
 
 export function KeepDays({ usage }: { usage: Usage }) {
@@ -44,16 +45,22 @@ export function KeepDays({ usage }: { usage: Usage }) {
 
 interface ByDayProps {
   usage: Usage;
+  /** The range of equal length before it. */
+  earlier: Usage | null;
   query: URLSearchParams;
   change: Change;
 }
 
-export function ByDay({ usage, query, change }: ByDayProps) {
+export function ByDay({ usage, earlier, query, change }: ByDayProps) {
+  const [pointed, point] = useState<string | null>(null);
   const asked = query.get('of');
   const measure: Measure = MEASURES.find(([name]) => name === asked)?.[0] ?? 'matches';
   const { days } = usage;
   const picked = days.find(({ day }) => day === query.get('pick')) ?? days.at(-1)!;
   const { day, said } = barSays(days, picked, measure);
+  const under = days.find((each) => each.day === pointed) ?? picked;
+  const shown = barSays(days, under, measure);
+  const total = totalSays(usage, earlier, measure);
   const name = MEASURES.find(([each]) => each === measure)![1];
   return (
     <>
@@ -68,6 +75,9 @@ export function ByDay({ usage, query, change }: ByDayProps) {
           />
         }
       >
+        <p class="totals">
+          <strong>{total.sum}</strong> <span class="quiet">{total.rest}</span>
+        </p>
         <Chart
           label={`${name} a day, ${longDay(usage.from)} to ${longDay(usage.to)}`}
           bars={days.map((each) => ({
@@ -79,9 +89,10 @@ export function ByDay({ usage, query, change }: ByDayProps) {
           picked={picked.day}
           says={`${day}: ${said}`}
           onPick={(pick) => change({ pick })}
+          onPoint={point}
         />
         <p class="small" data-picked={picked.day}>
-          <strong>{day}</strong>: {said}
+          <strong>{shown.day}</strong>: {shown.said}
         </p>
       </Card>
       <DayTable usage={usage} picked={picked.day} />
@@ -93,7 +104,7 @@ function DayTable({ usage, picked }: { usage: Usage; picked: string }) {
   const row = (figures: Figures) =>
     COLUMNS.map(([name]) => (
       <td key={name} class={figures[name] === 0 ? 'r quiet' : 'r'}>
-        {shown(figures, name)}
+        {textOf(figures, name)}
       </td>
     ));
   return (

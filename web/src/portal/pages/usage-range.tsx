@@ -61,9 +61,6 @@ export function RangeLine({ view, range, latest, wrong, change }: LineProps) {
       {range !== null && (
         <div class="row">
           <Day label="From" value={range.from} onChoose={(from) => change({ ...range, from })} />
-          <span class="quiet" aria-hidden="true">
-            to
-          </span>
           <Day
             label="To"
             value={range.to}

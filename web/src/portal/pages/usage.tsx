@@ -111,9 +111,9 @@ function DaysAnswer({ usage, earlier }: { usage: Usage; earlier: Usage | null })
     <>
       <strong>
         {many(totals.matches, 'match', 'matches')} in {rangeSays(usage)}
-        {comparedWith(totals, earlier?.totals ?? null, days.length)}.
+        {comparedWith(totals, earlier?.totals ?? null, days.length, 'matches')}.
       </strong>{' '}
-      {dollars(totals.rakeUsdCents)} of rake. Days are final up to {shortDay(latestDay)}.
+      {dollars(totals.rakeUsdCents)} of rake. Days in UTC are final up to {shortDay(latestDay)}.
     </>
   );
 }
@@ -166,7 +166,9 @@ export default function UsagePage({ api, environment }: PageProps) {
         />
       )}
       {refused !== null && <WrongRange refused={refused} range={wanted} change={change} />}
-      {shown?.usage && <ByDay usage={shown.usage} query={query} change={change} />}
+      {shown?.usage && (
+        <ByDay usage={shown.usage} earlier={shown.earlier} query={query} change={change} />
+      )}
       {shown?.seats && <ByTier seats={shown.seats} />}
     </PageFrame>
   );

@@ -4,13 +4,15 @@ import { useQuery } from '../address';
 import type { Environment } from '../api';
 import { Button, LinkButton } from '../parts/button';
 import { Card } from '../parts/card';
-import { Copy } from '../parts/copy';
+import { Copy, Id } from '../parts/copy';
 import { beginOf, isDay } from '../parts/days';
 import { Choice, Day, Search } from '../parts/filters';
 import { countOf, many } from '../parts/format';
 import { LongTable } from '../parts/long-table';
 import { Empty, Tag } from '../parts/note';
+import { OpenRow } from '../parts/open-row';
 import type { Column } from '../parts/table';
+import { Full, Moment } from '../parts/time';
 import { linkTo } from '../routes';
 import {
   aboutOf,
@@ -20,9 +22,10 @@ import {
   nextOf,
   outcomeOf,
   requestOf,
-  whenOf,
 } from '../words/attempts';
 import type { Attempt, Outcome, Webhook } from '../words/attempts';
+
+const DAY_S = 86_400;
 
 const OUTCOMES: readonly Outcome[] = ['all', 'failed', 'taken', 'test'];
 
@@ -40,7 +43,7 @@ function columnsOf(
   onOpen: (id: string | null) => void,
 ): readonly Column<Attempt>[] {
   return [
-    { head: 'When, UTC', cell: whenOf },
+    { head: 'When, UTC', cell: ({ at }) => <Moment at={at} /> },
     {
       head: 'Outcome',
       cell: (attempt) => (
@@ -64,20 +67,13 @@ function columnsOf(
     },
     {
       head: '',
-      cell: ({ attemptId, at, nudgeId }) => {
-        const opened = attemptId === open;
-        return (
-          <button
-            type="button"
-            class="btn sm"
-            aria-expanded={opened}
-            data-at={at}
-            onClick={() => onOpen(opened ? null : attemptId)}
-          >
-            {opened ? 'Close' : 'Open'} <span class="unseen">{nudgeId}</span>
-          </button>
-        );
-      },
+      cell: ({ attemptId, nudgeId }) => (
+        <OpenRow
+          open={attemptId === open}
+          about={nudgeId}
+          onPress={() => onOpen(attemptId === open ? null : attemptId)}
+        />
+      ),
     },
   ];
 }
@@ -86,13 +82,14 @@ export function Attempts({ attempts, whole, environment, webhook, partnerId }: A
   const [query, change] = useQuery();
   const asked = query.get('outcome');
   const outcome = OUTCOMES.find((name) => name === asked) ?? 'all';
-  const from = query.get('from') ?? '';
+  const [from, to] = [query.get('from') ?? '', query.get('to') ?? ''];
   const text = query.get('q') ?? '';
   const since = isDay(from) ? beginOf(from) : null;
-  const shown = attemptsOf(attempts, { outcome, text, since });
-  const failed = attemptsOf(attempts, { outcome: 'failed', text, since }).length;
+  const before = isDay(to) ? beginOf(to) + DAY_S : null;
+  const shown = attemptsOf(attempts, { outcome, text, since, before });
+  const failed = attemptsOf(attempts, { outcome: 'failed', text, since, before }).length;
   const open = query.get('open');
-  const drop = () => change({ outcome: null, q: null, from: null });
+  const drop = () => change({ outcome: null, q: null, from: null, to: null });
   return (
     <Card flush title="Attempts" aside={<span class="small quiet">30 days, newest first</span>}>
       <div class="filters" role="search">
@@ -113,7 +110,8 @@ export function Attempts({ attempts, whole, environment, webhook, partnerId }: A
           value={text}
           onSearch={(q) => change({ q })}
         />
-        <Day label="From day" value={from} onChoose={(day) => change({ from: day })} />
+        <Day label="From" value={from} onChoose={(day) => change({ from: day })} />
+        <Day label="To" value={to} onChoose={(day) => change({ to: day })} />
         <span class="grow" />
         <span class="small quiet" role="status">
           {many(shown.length, 'attempt')}
@@ -147,10 +145,10 @@ function Nothing({ outside, onDrop }: { outside: number; onDrop(): void }) {
       </Empty>
     );
   }
-  const acts = <Button onPress={onDrop}>Drop the filters</Button>;
+  const acts = <Button onPress={onDrop}>Clear the filters</Button>;
   return (
     <Empty icon="hook" title="Nothing matches these filters" acts={acts}>
-      {many(outside, 'attempt lies', 'attempts lie')} outside them.
+      They hide {many(outside, 'attempt')}.
     </Empty>
   );
 }
@@ -175,11 +173,15 @@ function Opened({ attempt, all, environment, webhook, partnerId }: OpenedProps) 
           {requestOf(webhook.url, body)}
         </pre>
         <div class="row">
-          <Copy text={curlOf(webhook.url, body)} what="as curl" />
+          <Copy text={curlOf(webhook.url, body)} label="Copy as curl" />
           {matchId !== undefined && !test && (
             <LinkButton href={linkTo(environment, 'matches', matchId)}>Open the match</LinkButton>
           )}
         </div>
+        <p class="small quiet">
+          The command sends this nudge again from your machine, signed with the secret in{' '}
+          <code>$SECRET</code>.
+        </p>
       </div>
       <div class="stack tight">
         <h3>What you answered</h3>
@@ -187,10 +189,18 @@ function Opened({ attempt, all, environment, webhook, partnerId }: OpenedProps) 
           {answered.trimEnd()}
         </pre>
         <dl class="kv dense">
+          <dt>When</dt>
+          <dd>
+            <Full at={attempt.at} />
+          </dd>
           <dt>Attempt</dt>
-          <dd class="mono">{attempt.attemptId}</dd>
+          <dd>
+            <Id id={attempt.attemptId} what="the id of the attempt" />
+          </dd>
           <dt>Nudge</dt>
-          <dd class="mono">{attempt.nudgeId}</dd>
+          <dd>
+            <Id id={attempt.nudgeId} what="the id of the nudge" />
+          </dd>
           <dt>Next</dt>
           <dd>{nextOf(attempt, all)}</dd>
         </dl>

@@ -5,8 +5,9 @@ import type { Environment } from '../api';
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
 import { Field } from '../parts/field';
-import { agoOf, many, timeOf } from '../parts/format';
+import { many, timeOf } from '../parts/format';
 import { Tag } from '../parts/note';
+import { Ago } from '../parts/time';
 import { adviceOf, FAILURES_MAX, newest } from '../words/attempts';
 import type { Attempt, Webhook } from '../words/attempts';
 import type { Acts } from './webhooks';
@@ -34,7 +35,9 @@ export function Endpoint({ webhook, attempts, environment, acts }: EndpointProps
   return (
     <Card title="Endpoint" aside={<State webhook={webhook} />}>
       {acts === null ? (
-        <code>{webhook.url}</code>
+        <p>
+          <code>{webhook.url}</code>
+        </p>
       ) : (
         <Address webhook={webhook} environment={environment} acts={acts} />
       )}
@@ -53,7 +56,7 @@ export function Endpoint({ webhook, attempts, environment, acts }: EndpointProps
           {webhook.consecutiveFailures} of {FAILURES_MAX}
         </dd>
         <dt>Last success</dt>
-        <dd>{taken === undefined ? 'none in thirty days' : agoOf(taken.at)}</dd>
+        <dd>{taken === undefined ? 'none in thirty days' : <Ago at={taken.at} />}</dd>
       </dl>
       {acts !== null && webhook.enabled && (
         <div>

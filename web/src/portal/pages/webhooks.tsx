@@ -7,12 +7,14 @@ import { Card } from '../parts/card';
 import { Question, ShownOnce } from '../parts/dialog';
 import type { Will } from '../parts/dialog';
 import { Field } from '../parts/field';
-import { agoOf, timeOf } from '../parts/format';
+import { timeOf } from '../parts/format';
 import { useList } from '../parts/list';
 import { Empty } from '../parts/note';
+import { Ago } from '../parts/time';
 import { FAILURES_MAX, lastTries, toldOf } from '../words/attempts';
 import type { Attempt, Webhook } from '../words/attempts';
 import { Attempts } from './webhook-attempts';
+import { Days } from './webhook-days';
 import { Endpoint, WhatToDo } from './webhook-endpoint';
 import '../styles/figures.css';
 
@@ -56,7 +58,7 @@ function answerOf(webhook: Webhook | undefined, attempts: readonly Attempt[], wh
   if (!last.delivered) return <>On. No nudge has been sent since the address was saved.</>;
   return (
     <>
-      <strong>It works.</strong> The last nudge was taken {agoOf(last.at)}, in{' '}
+      <strong>It works.</strong> The last nudge was taken <Ago at={last.at} />, in{' '}
       {last.durationMs}{' '}
       ms.
     </>
@@ -171,7 +173,10 @@ export default function Webhooks(props: PageProps) {
               {...{ webhook, attempts, environment }}
               acts={offered}
             />
-            <WhatToDo attempts={attempts} />
+            <div class="stack">
+              <WhatToDo attempts={attempts} />
+              {attempts.length > 0 && <Days attempts={attempts} />}
+            </div>
           </div>
           <Attempts
             {...{ attempts, environment, webhook }}

@@ -3,7 +3,8 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { LINES, stepFor } from './scale';
 
-const HEIGHT = 230;
+const HIGH = 230;
+const LOW = 150;
 const LEFT = 52;
 const TOP = 14;
 const FOOT = 26;
@@ -14,6 +15,8 @@ export interface Bar {
   key: string;
   name: string;
   value: number;
+  /** The part of the value that went wrong. */
+  failed?: number;
 }
 
 interface ChartProps {
@@ -24,7 +27,10 @@ interface ChartProps {
   picked: string;
   /** The picked bar in words. */
   says: string;
+  low?: boolean;
   onPick(key: string): void;
+  /** Tells which bar is under the pointer, or null. */
+  onPoint(key: string | null): void;
 }
 
 function useWidth() {
@@ -40,8 +46,10 @@ function useWidth() {
   return { box, width };
 }
 
-export function Chart({ label, bars, axis, picked, says, onPick }: ChartProps) {
+export function Chart(props: ChartProps) {
+  const { label, bars, axis, picked, says, low = false, onPick, onPoint } = props;
   const { box, width } = useWidth();
+  const height = low ? LOW : HIGH;
   const at = Math.max(
     0,
     bars.findIndex((bar) => bar.key === picked),
@@ -58,7 +66,7 @@ export function Chart({ label, bars, axis, picked, says, onPick }: ChartProps) {
     <div ref={box}>
       <svg
         class="chart"
-        viewBox={`0 0 ${width} ${HEIGHT}`}
+        viewBox={`0 0 ${width} ${height}`}
         role="slider"
         // In lower case, because the names of attributes keep their case in an SVG.
         {...{ tabindex: 0 }}
@@ -68,22 +76,25 @@ export function Chart({ label, bars, axis, picked, says, onPick }: ChartProps) {
         aria-valuenow={at + 1}
         aria-valuetext={says}
         onKeyDown={walk}
+        onPointerLeave={() => onPoint(null)}
       >
-        <Bars {...{ bars, axis, at, width, onPick }} />
+        <Bars {...{ bars, axis, at, width, height, onPick, onPoint }} />
       </svg>
     </div>
   );
 }
 
-interface BarsProps extends Pick<ChartProps, 'bars' | 'axis' | 'onPick'> {
+interface BarsProps extends Pick<ChartProps, 'bars' | 'axis' | 'onPick' | 'onPoint'> {
   at: number;
   width: number;
+  height: number;
 }
 
-function Bars({ bars, axis, at, width, onPick }: BarsProps) {
+function Bars({ bars, axis, at, width, height, onPick, onPoint }: BarsProps) {
   const step = stepFor(Math.max(0, ...bars.map((bar) => bar.value)));
   const room = (width - LEFT) / bars.length;
-  const y = (value: number) => HEIGHT - FOOT - (value / (step * LINES)) * (HEIGHT - FOOT - TOP);
+  const foot = height - FOOT;
+  const y = (value: number) => foot - (value / (step * LINES)) * (foot - TOP);
   const apart = Math.ceil((bars.length * NAME_PX) / (width - LEFT));
   return (
     <>
@@ -95,25 +106,37 @@ function Bars({ bars, axis, at, width, onPick }: BarsProps) {
           </text>
         </g>
       ))}
-      {bars.map(({ key, name, value }, index) => (
-        <g key={key} onClick={() => onPick(key)}>
+      {bars.map(({ key, name, value, failed = 0 }, index) => (
+        <g key={key} onClick={() => onPick(key)} onPointerEnter={() => onPoint(key)}>
           <rect
             class="o"
             x={LEFT + index * room}
             y={TOP}
             width={room}
-            height={HEIGHT - FOOT - TOP}
+            height={foot - TOP}
           />
           <rect
             class={index === at ? 'sel' : undefined}
             x={LEFT + index * room + room * 0.16}
             y={y(value)}
             width={room * 0.68}
-            height={HEIGHT - FOOT - y(value)}
+            height={foot - y(value)}
             rx={Math.min(3, room * 0.2)}
           />
+          {failed > 0 && (
+            <rect
+              class="failed"
+              x={LEFT + index * room + room * 0.16}
+              y={y(value)}
+              width={room * 0.68}
+              height={Math.max(2, y(value - failed) - y(value))}
+            />
+          )}
+          <text class="top" x={LEFT + (index + 0.5) * room} y={y(value) - 4} text-anchor="middle">
+            {axis(value)}
+          </text>
           {(bars.length - 1 - index) % apart === 0 && (
-            <text x={LEFT + (index + 0.5) * room} y={HEIGHT - 6} text-anchor="middle">
+            <text x={LEFT + (index + 0.5) * room} y={height - 6} text-anchor="middle">
               {name}
             </text>
           )}

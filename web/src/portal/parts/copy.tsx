@@ -6,11 +6,13 @@ interface CopyProps {
   /** What is copied, for screen readers. */
   what?: string;
   small?: boolean;
+  /** The label of the button. */
+  label?: string;
   onCopied?(): void;
 }
 
 /** A button that copies a text, and says whether that worked. */
-export function Copy({ text, what = '', small = false, onCopied }: CopyProps) {
+export function Copy({ text, what = '', small = false, label = 'Copy', onCopied }: CopyProps) {
   const [said, say] = useState('');
   const copy = () =>
     navigator.clipboard.writeText(text).then(
@@ -25,10 +27,19 @@ export function Copy({ text, what = '', small = false, onCopied }: CopyProps) {
       <Icon name={said === 'Copied' ? 'check' : 'copy'} />
       <span>
         <span role="status">{said}</span>
-        {said === '' && 'Copy'}
+        {said === '' && label}
         <span class="unseen"> {what}</span>
       </span>
     </button>
+  );
+}
+
+/** An id, with a button that copies it. */
+export function Id({ id, what }: { id: string; what: string }) {
+  return (
+    <span class="id">
+      <code>{id}</code> <Copy text={id} what={what} small />
+    </span>
   );
 }
 

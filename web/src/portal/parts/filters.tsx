@@ -95,6 +95,7 @@ export function Pick({ label, choices, value, onChoose }: PickProps) {
 }
 
 interface DayProps {
+  /** It stands before the field. */
   label: string;
   /** `yyyymmdd`, or nothing. */
   value: string;
@@ -105,13 +106,15 @@ interface DayProps {
 export function Day({ label, value, wrong = false, onChoose }: DayProps) {
   const shown = value === '' ? '' : `${value.slice(0, 4)}-${value.slice(4, 6)}-${value.slice(6)}`;
   return (
-    <input
-      class="in sm"
-      type="date"
-      aria-label={label}
-      aria-invalid={wrong}
-      value={shown}
-      onChange={(event) => onChoose(event.currentTarget.value.replaceAll('-', ''))}
-    />
+    <label class="day">
+      {label}
+      <input
+        class="in sm"
+        type="date"
+        aria-invalid={wrong}
+        value={shown}
+        onChange={(event) => onChoose(event.currentTarget.value.replaceAll('-', ''))}
+      />
+    </label>
   );
 }

@@ -39,6 +39,25 @@ export const timeOf = (seconds: number | undefined, none = '') =>
 /** The time of day with its seconds: `02:41:07`. */
 export const clockOf = (seconds: number) => second.format(seconds * 1000);
 
+const full = new Intl.DateTimeFormat('en-GB', {
+  dateStyle: 'medium',
+  timeStyle: 'medium',
+  timeZone: 'UTC',
+});
+const local = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZoneName: 'short',
+});
+
+/** A time in full: `23 Nov 2026, 14:20:16 UTC`. */
+export const fullTimeOf = (seconds: number) => `${full.format(seconds * 1000)} UTC`;
+
+/** A time where the reader is, with the name of the zone: `23 Nov, 15:20 CET`. */
+export const localTimeOf = (seconds: number) => local.format(seconds * 1000);
+
 /** A time with its seconds, for a log: `22 Nov, 02:41:07`. */
 export const momentOf = (seconds: number) =>
   `${short.format(seconds * 1000)}, ${clockOf(seconds)}`;

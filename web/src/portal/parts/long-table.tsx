@@ -1,6 +1,6 @@
 /** A table of up to thousands of rows, of which only those near the visible part are drawn. */
 
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Column } from './table';
 import { rowsShown } from './window';
@@ -53,10 +53,28 @@ function useWindow(total: number, openIndex: number) {
   return { body, shown: rowsShown(total, place.row, place.top, place.height, opened) };
 }
 
+/** Scrolls to the row that the address names, once it is there. */
+function useSought(
+  open: string | null,
+  openIndex: number,
+  body: RefObject<HTMLTableSectionElement | null>,
+) {
+  const sought = useRef(open !== null);
+  useLayoutEffect(() => {
+    const head = body.current?.closest('table')?.tHead;
+    if (!sought.current || openIndex < 0 || !head) return;
+    sought.current = false;
+    const row = body.current?.querySelector<HTMLElement>('[data-row]')?.offsetHeight ?? ROW_PX;
+    const at = head.getBoundingClientRect().bottom + openIndex * row;
+    if (at + row > innerHeight) scrollBy(0, at - innerHeight / 3);
+  }, [openIndex]);
+}
+
 export function LongTable<Row>(props: LongTableProps<Row>) {
   const { label, columns, rows, keyOf, whole, open = null, detail, onNearEnd } = props;
   const openIndex = open === null ? -1 : rows.findIndex((row) => keyOf(row) === open);
   const { body, shown } = useWindow(rows.length, openIndex);
+  useSought(open, openIndex, body);
   const near = shown.end >= rows.length - NEAR_END;
   useEffect(() => {
     if (near && !whole) onNearEnd?.();
@@ -148,7 +166,8 @@ interface CellProps<Row> {
   first: boolean;
 }
 
-function Cell<Row>({ column: { head, right, cell }, row, first }: CellProps<Row>) {
+function Cell<Row>({ column, row, first }: CellProps<Row>) {
+  const { head, right, wide, fills, cell } = column;
   if (first) {
     return (
       <th scope="row" role="rowheader">
@@ -156,8 +175,9 @@ function Cell<Row>({ column: { head, right, cell }, row, first }: CellProps<Row>
       </th>
     );
   }
+  const look = [head === '' && 'acts', right && 'r', wide && 'wide-only', fills && 'fills'];
   return (
-    <td role="cell" class={head === '' ? 'acts' : right ? 'r' : undefined}>
+    <td role="cell" class={look.filter(Boolean).join(' ')}>
       {cell(row)}
     </td>
   );

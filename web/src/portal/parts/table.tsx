@@ -1,10 +1,15 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 
 export interface Column<Row> {
   /** The head of the column. It is empty for a column of buttons. */
   head: string;
   cell(row: Row): ComponentChildren;
   right?: boolean;
+  /** Whether a phone leaves the column out. */
+  wide?: boolean;
+  /** Whether the column takes the room that the others leave on a phone. */
+  fills?: boolean;
 }
 
 interface TableProps<Row> {
@@ -16,12 +21,19 @@ interface TableProps<Row> {
   keyOf(row: Row): string;
   /** On a phone: `cards` shows label and value, `scroll` scrolls sideways. */
   narrow?: 'cards' | 'scroll';
+  /** The key of the row that the address points out. */
+  marked?: string | null;
 }
 
 /** A table of a few rows. */
-export function Table<Row>({ label, columns, rows, keyOf, narrow = 'cards' }: TableProps<Row>) {
+export function Table<Row>(props: TableProps<Row>) {
+  const { label, columns, rows, keyOf, narrow = 'cards', marked = null } = props;
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    box.current?.querySelector('.on')?.scrollIntoView({ block: 'nearest' });
+  }, [marked]);
   return (
-    <div class="scroll" role="region" aria-label={label} tabIndex={0}>
+    <div ref={box} class="scroll" role="region" aria-label={label} tabIndex={0}>
       <table class={narrow === 'cards' ? 't cards' : 't'} role="table">
         <thead role="rowgroup">
           <tr role="row">
@@ -34,7 +46,12 @@ export function Table<Row>({ label, columns, rows, keyOf, narrow = 'cards' }: Ta
         </thead>
         <tbody role="rowgroup">
           {rows.map((row) => (
-            <tr key={keyOf(row)} data-row={keyOf(row)} role="row">
+            <tr
+              key={keyOf(row)}
+              data-row={keyOf(row)}
+              role="row"
+              class={keyOf(row) === marked ? 'on' : undefined}
+            >
               {columns.map((column, index) => (
                 <Cell key={column.head} column={column} row={row} first={index === 0} />
               ))}

@@ -1,6 +1,7 @@
 /** The attempts at delivering nudges: what one says, what several mean, and how to repeat one. */
 
-import { clockOf, momentOf } from '../parts/format';
+import { plusDays, today } from '../parts/days';
+import { clockOf } from '../parts/format';
 
 export interface Webhook {
   url: string;
@@ -31,8 +32,6 @@ export const FAILURES_MAX = 10;
 const TRIES_MAX = 3;
 /** How many attempts are searched for the last nudges. */
 const STRIP_MAX = 50;
-
-export const whenOf = ({ at }: Attempt) => momentOf(at);
 
 /** The outcome in a word: a status, or that no answer came. */
 export const outcomeOf = ({ statusCode }: Attempt) =>
@@ -171,12 +170,14 @@ export interface AttemptFilter {
   text: string;
   /** The first second to show, or null for no limit. */
   since: number | null;
+  /** The second after the last one to show, or null for no limit. */
+  before: number | null;
 }
 
 /** Returns the attempts that a filter lets through. A text is looked for in ids and bodies. */
 export function attemptsOf(
   attempts: readonly Attempt[],
-  { outcome, text, since }: AttemptFilter,
+  { outcome, text, since, before }: AttemptFilter,
 ): readonly Attempt[] {
   const wanted = text.trim().toLowerCase();
   return attempts.filter((attempt) => {
@@ -184,9 +185,35 @@ export function attemptsOf(
     if (outcome === 'taken' && !attempt.delivered) return false;
     if (outcome === 'test' && !attempt.test) return false;
     if (since !== null && attempt.at < since) return false;
+    if (before !== null && attempt.at >= before) return false;
     if (wanted === '') return true;
     const { attemptId, nudgeId, matchId, responseBody, error, statusCode } = attempt;
     const said = [attemptId, nudgeId, matchId, responseBody, error, statusCode].join(' ');
     return said.toLowerCase().includes(wanted);
   });
+}
+
+export interface DayOfAttempts {
+  day: string;
+  sent: number;
+  failed: number;
+}
+
+/** Counts the attempts of every day from the first to the last, test events included. */
+export function attemptsByDay(
+  attempts: readonly Attempt[],
+  first: string,
+  last: string,
+): readonly DayOfAttempts[] {
+  const counts = new Map<string, DayOfAttempts>();
+  for (let day = first; day <= last; day = plusDays(day, 1)) {
+    counts.set(day, { day, sent: 0, failed: 0 });
+  }
+  for (const { at, delivered } of attempts) {
+    const count = counts.get(today(at * 1000));
+    if (count === undefined) continue;
+    count.sent += 1;
+    if (!delivered) count.failed += 1;
+  }
+  return [...counts.values()];
 }

@@ -80,6 +80,32 @@ export function whereOf({ action, detail }: Entry): 'test' | 'live' | 'account' 
   return 'account';
 }
 
+/** The page about what an entry has changed, and that page's title. */
+const PAGES: Record<string, readonly [page: string, title: string]> = {
+  account: ['account', 'Account'],
+  api_version: ['versions', 'API version'],
+  emergency_stop: ['account', 'Account'],
+  game: ['games', 'Games'],
+  invite: ['members', 'Members'],
+  key: ['keys', 'API keys'],
+  member: ['members', 'Members'],
+  origin: ['origins', 'Origins'],
+  prices: ['prices', 'Prices'],
+  rake_terms: ['terms', 'Rake terms'],
+  theme: ['theme', 'Theme'],
+  totp: ['members', 'Members'],
+  webhook: ['webhooks', 'Webhooks'],
+};
+
+/** Where what an entry has changed is seen, or null. `id`: the key or member to point out there. */
+export function placeOf(entry: Entry): { page: string; title: string; id: string | null } | null {
+  const found = PAGES[kindOf(entry)];
+  if (found === undefined) return null;
+  const { newKeyId, keyId, uid } = entry.detail;
+  const id = newKeyId ?? keyId ?? uid;
+  return { page: found[0], title: found[1], id: typeof id === 'string' ? id : null };
+}
+
 export const whoOf = ({ actor }: Entry, names: Names) =>
   actor === PLATFORM ? 'the platform' : (names.get(actor) ?? actor);
 
@@ -87,6 +113,8 @@ export interface EntryFilter {
   text: string;
   kind: string;
   actor: string;
+  /** The first second to show, or null for no limit. */
+  since: number | null;
   /** The second after the last one to show, or null for no limit. */
   before: number | null;
 }
@@ -94,16 +122,18 @@ export interface EntryFilter {
 /** Returns the entries that a filter lets through. A text is looked for in all that is shown. */
 export function entriesOf(
   entries: readonly Entry[],
-  { text, kind, actor, before }: EntryFilter,
+  { text, kind, actor, since, before }: EntryFilter,
   names: Names,
 ): readonly Entry[] {
   const wanted = text.trim().toLowerCase();
   return entries.filter((entry) => {
     if (kind !== '' && kindOf(entry) !== kind) return false;
     if (actor !== '' && entry.actor !== actor) return false;
+    if (since !== null && entry.at < since) return false;
     if (before !== null && entry.at >= before) return false;
     if (wanted === '') return true;
-    const said = `${whoOf(entry, names)} ${sentenceOf(entry, names)} ${entry.action} `;
+    const { eventId, action } = entry;
+    const said = `${whoOf(entry, names)} ${sentenceOf(entry, names)} ${action} ${eventId} `;
     return (said + JSON.stringify(entry.detail)).toLowerCase().includes(wanted);
   });
 }

@@ -113,14 +113,31 @@ export function barSays(days: readonly UsageDay[], picked: UsageDay, measure: Me
   return { day: longDay(picked.day), said: `${said}.` };
 }
 
-/** How a period compares with the one before it. */
-export function comparedWith(now: Figures, was: Figures | null, days: number): string {
+/** How a measure of a period compares with the period before it. */
+export function comparedWith(
+  now: Figures,
+  was: Figures | null,
+  days: number,
+  measure: Measure,
+): string {
   const span = days === 1 ? 'the day before' : `the ${days} days before`;
   if (was === null) return '';
-  if (was.matches === 0) return now.matches === 0 ? '' : `, and none in ${span}`;
-  const change = Math.round((now.matches / was.matches - 1) * 100);
-  if (change === 0) return `, as many as in ${span}`;
-  return `, ${Math.abs(change)} % ${change > 0 ? 'more' : 'fewer'} than in ${span}`;
+  if (was[measure] === 0) return now[measure] === 0 ? '' : `, and none in ${span}`;
+  const change = Math.round((now[measure] / was[measure] - 1) * 100);
+  const money = measure === 'rakeUsdCents';
+  if (change === 0) return `, as ${money ? 'much' : 'many'} as in ${span}`;
+  const less = money ? 'less' : 'fewer';
+  return `, ${Math.abs(change)} % ${change > 0 ? 'more' : less} than in ${span}`;
+}
+
+/** The sum of a measure over the days, its mean, and how it compares with the days before. */
+export function totalSays(usage: Usage, earlier: Usage | null, measure: Measure) {
+  const { totals, days } = usage;
+  const mean = valueOf(measure, Math.round(totals[measure] / days.length));
+  const compared = comparedWith(totals, earlier?.totals ?? null, days.length, measure);
+  const each = days.length === 1 ? '' : `. ${mean} a day on average`;
+  const rest = `in ${rangeSays(usage)}${compared}${each}.`;
+  return { sum: valueOf(measure, totals[measure]), rest };
 }
 
 /** The range in words: `14 days`, `20 Nov`. */

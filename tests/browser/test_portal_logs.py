@@ -1,0 +1,145 @@
+"""The portal's logs: an entry opens in place, its address names it, and it leads to its object."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Final
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.axe import axe_faults_in_both_schemes
+from tests.browser.demo import running_demo
+from tests.browser.portal_answers import answer_figures, answer_logs
+from tests.browser.portal_visitor import PortalVisitor
+
+pytestmark = pytest.mark.browser
+
+_MANY: Final = 700
+"""Entries of a log, more than one answer has."""
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """A demo that has told its story."""
+    with running_demo(tmp_path_factory.mktemp("logs")) as running:
+        yield running
+
+
+@pytest.fixture
+def admin(browser: Browser, demo: dict[str, str]) -> Iterator[PortalVisitor]:
+    """The demo's admin."""
+    visitor = PortalVisitor(browser, demo)
+    visitor.sign_in("Dana Demo")
+    yield visitor
+    visitor.close()
+
+
+def test_a_change_opens_with_all_that_is_recorded_and_leads_to_its_key(
+    admin: PortalVisitor,
+) -> None:
+    (key,) = [key for key in admin.call("GET", "keys")["keys"] if key["environment"] == "test"]
+    admin.go(f"events?q={key['keyId']}", "Event log")
+    entry = admin.page.locator("tr[data-row]").first
+    entry.get_by_role("button", name=re.compile("^Open")).click()
+    detail = admin.page.get_by_role("region", name="Detail")
+    expect(detail).to_contain_text(f'"keyId": "{key["keyId"]}"')
+    expect(admin.page.get_by_text(re.compile(r"\d\d:\d\d:\d\d UTC, "))).to_be_visible()
+    assert re.search(r"open=evt_\w+", admin.page.url)
+    admin.page.reload()
+    admin.stands_at("Event log")
+    expect(detail).to_be_visible()
+    assert axe_faults_in_both_schemes(admin.page) == []
+    admin.page.get_by_role("link", name="API keys, test").click()
+    admin.stands_at("API keys")
+    expect(admin.page.locator("tr[data-row].on")).to_have_attribute("data-row", key["keyId"])
+
+
+def test_an_address_leads_to_an_entry_far_down_the_log(admin: PortalVisitor) -> None:
+    answer_logs(admin.page, _MANY)
+    for path, title, name in (
+        ("events?open=evt_650", "Event log", "evt_650"),
+        ("test/webhooks?open=att_650", "Webhooks", "att_650"),
+    ):
+        admin.go(path, title)
+        expect(admin.page.locator(f'tr[data-row="{name}"]')).to_be_in_viewport()
+
+
+def test_changes_are_shown_from_a_day_to_a_day(admin: PortalVisitor) -> None:
+    answer_logs(admin.page, 40)
+    admin.go("events?from=20261123", "Event log")
+    admin.page.get_by_text("Nothing matches these filters").wait_for()
+    expect(admin.page.get_by_label("From", exact=True)).to_have_value("2026-11-23")
+    admin.page.get_by_label("From", exact=True).fill("2026-11-22")
+    expect(admin.page.locator("tr[data-row]").first).to_be_visible()
+    assert "from=20261122" in admin.page.url
+    admin.page.get_by_label("To", exact=True).fill("2026-11-21")
+    admin.press("Clear the filters")
+    expect(admin.page.get_by_label("To", exact=True)).to_have_value("")
+
+
+def test_a_time_names_its_second_its_zone_and_the_readers_own(
+    browser: Browser, demo: dict[str, str]
+) -> None:
+    visitor = PortalVisitor(browser, demo, timezone_id="Asia/Kolkata", locale="en-GB")
+    visitor.sign_in()
+    visitor.go("test/webhooks", "Webhooks")
+    shown = visitor.page.locator(".answer time")
+    title = shown.get_attribute("title") or ""
+    assert re.search(r"\d\d:\d\d:\d\d UTC, .*(GMT\+5:30|IST)", title), title
+    expect(shown).to_have_text(re.compile("ago$|^just now$"))
+    visitor.close()
+
+
+def test_the_bar_of_a_day_lists_the_attempts_of_that_day(admin: PortalVisitor) -> None:
+    admin.go("test/webhooks", "Webhooks")
+    rows = admin.page.locator("tr[data-row]")
+    sent = rows.count()
+    chart = admin.page.get_by_role("slider", name=re.compile("^Attempts a day"))
+    day = datetime.now(UTC)
+    expect(chart).to_have_attribute("aria-valuetext", re.compile(f"{sent} attempts, 0 of them"))
+    chart.focus()
+    admin.page.keyboard.press("ArrowLeft")
+    admin.page.get_by_text("Nothing matches these filters").wait_for()
+    admin.page.keyboard.press("End")
+    expect(rows).to_have_count(sent)
+    assert f"from={day:%Y%m%d}&to={day:%Y%m%d}" in admin.page.url
+
+
+def test_an_attempt_shows_its_ids_and_when_it_was_and_copies_them(admin: PortalVisitor) -> None:
+    admin.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    answer_logs(admin.page, 20)
+    admin.go("test/webhooks?open=att_3", "Webhooks")
+    admin.press("Copy the id of the nudge")
+    assert admin.page.evaluate("navigator.clipboard.readText()") == "ndg_3"
+    admin.press("Copy as curl")
+    assert "curl -i" in admin.page.evaluate("navigator.clipboard.readText()")
+    expect(admin.page.get_by_text("22 Nov 2026, 02:14:03 UTC")).to_be_visible()
+
+
+def test_a_bar_under_the_pointer_is_read_out_and_the_totals_follow_the_measure(
+    admin: PortalVisitor,
+) -> None:
+    answer_figures(admin.page)
+    admin.go("test/usage", "Usage")
+    admin.page.get_by_text("2,382 matches", exact=True).wait_for()
+    bar = admin.page.locator("svg.chart g", has_text="12 Nov")
+    bar.hover()
+    admin.page.get_by_text("Thursday 12 November: 149 matches").wait_for()
+    assert "pick=" not in admin.page.url
+    admin.page.get_by_role("heading", name="Usage").hover()
+    admin.page.get_by_text("Friday 20 November: 193 matches").wait_for()
+    admin.press("Rake")
+    admin.page.get_by_text("$2,382.00 of rake", exact=True).wait_for()
+
+
+def test_a_key_names_who_made_it_and_leads_to_its_changes(admin: PortalVisitor) -> None:
+    admin.give_code()
+    made = admin.call("POST", "keys", {"environment": "test", "label": "shop"})
+    admin.go("test/keys", "API keys")
+    expect(admin.row("shop")).to_contain_text("by admin@demo.example")
+    expect(admin.page.locator("tr[data-row]", has_text="by the platform")).to_have_count(1)
+    admin.row("shop").get_by_role("link").click()
+    admin.stands_at("Event log")
+    assert f"q={made['keyId']}" in admin.page.url
+    expect(admin.page.locator("tr[data-row]")).to_have_count(1)
