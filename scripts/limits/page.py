@@ -49,7 +49,8 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Money", ("actors/maintenance/billing.py", "storage/ledger.py", "storage/invoices.py")),
     ("Actors and background work", ("actors/",)),
     ("Storage", ("storage/", "domain/keyring.py", "domain/sealed.py")),
-    ("Several nodes", ("domain/shards.py", "domain/leases.py")),
+    ("Several nodes", ("domain/shards.py", "domain/leases.py", "http/nodes/")),
+    ("Several nodes", ("domain/forwards.py",)),
     (
         "The process and its log",
         ("logs.py", "process.py", "serve.py", "readiness.py", "clock.py", "config.py"),

@@ -37,6 +37,14 @@ _OF_CONNECTIONS: Final = {
     "socket_overloaded",
 }
 
+_OF_NODES: Final = {
+    "forward_lost",
+    "forward_not_reached",
+    "forward_ownerless",
+    "forward_refused",
+    "forwarded",
+}
+
 _OF_ACTORS: Final = {
     "actor_broke",
     "child_crashed",
@@ -109,6 +117,7 @@ EVENTS: Final = frozenset(
     _OF_SIGN_INS
     | _OF_CALLS
     | _OF_CONNECTIONS
+    | _OF_NODES
     | _OF_ACTORS
     | _OF_CHORES
     | _OF_MONEY

@@ -1,5 +1,8 @@
 """The application of the public listener: every endpoint, the pages, and the authenticators."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import structlog
 
 from pgs.actors.core import Core
@@ -10,10 +13,13 @@ from pgs.http.api.services import Services
 from pgs.http.embed import make_embed
 from pgs.http.game.auth import authenticate_session
 from pgs.http.identity.verifier import IdentityVerifier
+from pgs.http.nodes.calls import NodeCalls
+from pgs.http.nodes.forwarding import Forwarding
 from pgs.http.outbound.fetch import JsonClient
 from pgs.http.pages import make_pages
 from pgs.http.portal import read_portal
 from pgs.http.surface import ENDPOINTS, WEBSOCKETS
+from pgs.http.transport.asgi import App
 from pgs.http.transport.sockets import OpenSockets
 
 log = structlog.get_logger("pgs.serve")
@@ -40,6 +46,23 @@ def make_public_app(
         websockets=WEBSOCKETS,
         sockets=sockets,
     )
+
+
+@asynccontextmanager
+async def among_nodes(app: Dispatcher, services: Services) -> AsyncIterator[App]:
+    """Give, for a block, the application that also forwards requests to other nodes.
+
+    It is `app` itself in an installation of one node.
+    """
+    if services.owners is None:
+        yield app
+        return
+    calls = NodeCalls()
+    parts = services.parts
+    try:
+        yield Forwarding(app, services.owners, lambda: parts.ring, calls, parts.on_event)
+    finally:
+        await calls.aclose()
 
 
 def make_verifier(config: Config, core: Core) -> IdentityVerifier | None:

@@ -3,7 +3,6 @@
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import (
-    AbstractAsyncContextManager,
     ExitStack,
     asynccontextmanager,
     closing,
@@ -28,6 +27,7 @@ from pgs.http.api.routes import body_limits
 from pgs.http.api.services import Services
 from pgs.http.identity.verifier import IdentityVerifier
 from pgs.http.internal import InternalApp
+from pgs.http.nodes.owners import Owners
 from pgs.http.outbound.resolver import LimitedResolver
 from pgs.http.surface import ENDPOINTS
 from pgs.http.transport.asgi import App, OnEvent
@@ -40,7 +40,7 @@ from pgs.logs import Lines
 from pgs.metrics import Metrics
 from pgs.operator.protocol import serve_operator
 from pgs.privacy import kept_files, warn_of_open
-from pgs.public import make_public_app, make_verifier
+from pgs.public import among_nodes, make_public_app, make_verifier
 from pgs.readiness import Readiness
 from pgs.storage.transactions import StoreOutage
 
@@ -81,18 +81,19 @@ async def running(
     clock: Clock | None = None,
     limits: ServerLimits | None = None,
     lines: Lines | None = None,
+    owners: Owners | None = None,
 ) -> AsyncIterator[RunningService]:
     """Give the service with its listeners open; on leaving, drain and stop it.
 
-    Only tests and the demo give `outbound` and `resolver`; no setting replaces them. Raises what
-    binding the listeners and opening the data folder raise.
+    Only tests and the demo give `outbound` and `resolver`; no setting replaces them. `owners` tells
+    which of several nodes owns which partners; without it this one owns all. Raises what binding
+    the listeners and opening the data folder raise.
     """
     metrics, readiness = Metrics(), Readiness()
     on_public_event = readiness.listening(metrics.on_event)
     sockets = OpenSockets(metrics.on_event)
     edge = _edges(clock or SystemClock(), versions, metrics, lines)
-    read_suffixes()
-    trio.socket.set_custom_hostname_resolver(resolver or LimitedResolver())
+    _prepare_look_ups(resolver)
     with _bound(config) as (public, internal):
         inside = _make_internal_app(metrics, readiness)
         # The internal listener opens before the core and closes after it, so that readiness can
@@ -112,14 +113,13 @@ async def running(
             ) as core,
         ):
             metrics.watch(core, lambda: sockets.count, lines.lost if lines else lambda: 0)
-            here = f"http://{address_of(public)}"
-            service = RunningService(core, config.base_url or here, internal_listener.url, here)
-            services = Services(core, service.base_url, config.restricted_to, metrics.on_request)
+            service = _service(core, config, internal_listener.url, public)
+            services = _services(service, config, metrics, owners)
             verifier = _keep_keys(make_verifier(config, core), core, readiness)
             app = make_public_app(services, config, verifier, sockets)
             try:
                 async with (
-                    _listening(config, edge(app), public, limits, on_public_event),
+                    _listening(config, edge, app, services, public, limits, on_public_event),
                     _operating(core, config) as operator,
                 ):
                     _tell_started(service, config, readiness)
@@ -131,6 +131,25 @@ async def running(
             finally:
                 internal_listener.stop.set()  # before the core closes, because metrics read it
     log.info("stopped")
+
+
+def _service(
+    core: Core, config: Config, internal_url: str, public: socket.socket
+) -> RunningService:
+    here = f"http://{address_of(public)}"
+    return RunningService(core, config.base_url or here, internal_url, here)
+
+
+def _services(
+    service: RunningService, config: Config, metrics: Metrics, owners: Owners | None
+) -> Services:
+    core, url = service.core, service.base_url
+    return Services(core, url, config.restricted_to, metrics.on_request, owners)
+
+
+def _prepare_look_ups(resolver: trio.abc.HostnameResolver | None) -> None:
+    read_suffixes()
+    trio.socket.set_custom_hostname_resolver(resolver or LimitedResolver())
 
 
 def _make_internal_app(metrics: Metrics, readiness: Readiness) -> InternalApp:
@@ -163,16 +182,23 @@ async def _refresh(readiness: Readiness) -> None:
     await refresh_registry(readiness.core.parts, readiness.core.directory)
 
 
-def _listening(
+@asynccontextmanager
+async def _listening(
     config: Config,
-    app: Edge,
+    edge: Callable[[App], Edge],
+    app: Dispatcher,
+    services: Services,
     public: socket.socket,
     limits: ServerLimits | None,
     on_event: OnEvent,
-) -> AbstractAsyncContextManager[Listener]:
-    """Return the block of the public listener."""
-    limits = limits or ServerLimits(grace_s=GRACE_S)
-    return listening(app, public, limits, on_event, lane=config.lane == "on")
+) -> AsyncIterator[Listener]:
+    """Take calls on the public listener for a block."""
+    limits, lane = limits or ServerLimits(grace_s=GRACE_S), config.lane == "on"
+    async with (
+        among_nodes(app, services) as routed,
+        listening(edge(routed), public, limits, on_event, lane=lane) as listener,
+    ):
+        yield listener
 
 
 @contextmanager

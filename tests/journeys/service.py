@@ -19,6 +19,7 @@ from pgs.actors.ports import NudgePort, SettlementPort
 from pgs.clock import Clock
 from pgs.config import Config
 from pgs.domain.versions import VERSIONS, ServedVersions
+from pgs.http.nodes.owners import Owners
 from pgs.serve import running
 from tests.journeys.client import PATIENCE_S, Client, InternalClient, SyncClient
 from tests.journeys.leaks import contents, shaped_like_secrets
@@ -87,6 +88,7 @@ async def in_process(
     resolver: trio.abc.HostnameResolver | None = None,
     versions: ServedVersions = VERSIONS,
     clock: Clock | None = None,
+    owners: Owners | None = None,
     **settings: Any,
 ) -> AsyncIterator[Service]:
     """Run a service for a block. It gets the tests' tiers if its folder has none."""
@@ -99,6 +101,7 @@ async def in_process(
             resolver=resolver,
             versions=versions,
             clock=clock,
+            owners=owners,
         ) as service:
             if not (await service.core.parts.catalogue.current()).tiers["test"]:
                 await make_tiers(service.core)

@@ -101,7 +101,10 @@ class IdentityAuthenticator:
         self._verifier = verifier
 
     async def __call__(self, request: Request, /) -> Caller | Refusal | BadRequest | Reply:
-        """Return the caller, the refusal of the first failed gate, or the fault of If-Match."""
+        """Return the caller, the refusal of the first failed gate, or the fault of If-Match.
+
+        Raises `NotHere` for a member of an account that another node owns.
+        """
         services = request.services
         admission = services.parts.process_admission.admit(trio.current_time())
         if not admission.allowed:
@@ -123,6 +126,9 @@ class IdentityAuthenticator:
         if not taken.allowed:
             services.parts.on_event("rate_limited_by_admin")
             return Reply(refuse("rate_limited"), overloaded(taken.retry_after))
+        known = services.parts.registry.member(identity.uid)
+        if known is not None:
+            services.check_here(known.account.partner_id)
         caller = await _admit(
             services, identity, rule_of(request.endpoint.method, request.endpoint.path)
         )

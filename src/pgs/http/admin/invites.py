@@ -113,6 +113,7 @@ async def accept_invite(call: AdminCall) -> Answer:
     partner_id = await find_account_of(services.parts.database.reader, invite_id)
     if partner_id is None:
         return refuse("invite_not_found")
+    services.check_here(partner_id)
     command = AcceptInvite(caller.uid, caller.identity.email, invite_id, if_revision=caller.seen)
     reply = await services.directory.partner(partner_id).account().ask(command)
     return _record(call, reply) if isinstance(reply, Invite) else reply

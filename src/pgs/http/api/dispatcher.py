@@ -35,6 +35,7 @@ from pgs.http.api.hints import (
     no_browser,
 )
 from pgs.http.api.responses import (
+    INTERNAL_MESSAGE,
     JSON_TYPE,
     HeaderTuple,
     Response,
@@ -49,6 +50,7 @@ from pgs.http.api.services import Services
 from pgs.http.api.streams import OpenStreams
 from pgs.http.api.telling import tell_of_answered, tell_of_refused
 from pgs.http.api.versioning import in_version
+from pgs.http.nodes.owners import NotHere
 from pgs.http.transport.asgi import App, ClientGone, Receive, Scope, Send, unless_gone
 from pgs.http.transport.direct import DirectAnswer, DirectRequest
 from pgs.http.transport.sockets import OpenSockets, refuse_handshake
@@ -164,6 +166,16 @@ class Dispatcher:
         self._tell(handled, inner, request.path)
         return DirectAnswer(handled.status, (JSON_TYPE, *handled.headers), content)
 
+    def crashed(self, method: str, path: bytes) -> DirectAnswer:
+        """Return the answer to a call that broke at a node where it may have been carried out."""
+        found = self._routes.find(path)
+        endpoint = found[0].get(method) if found else None
+        if endpoint is None:
+            return DirectAnswer(500, (JSON_TYPE,), encode({"error": INTERNAL_MESSAGE}))
+        answer = refuse(endpoint.crash) if endpoint.crash else Internal()
+        response = render(endpoint, answer, self._services.base_url)
+        return DirectAnswer(response.status, (JSON_TYPE,), encode(response.body))
+
     async def _handle(
         self, request: Request, query_string: bytes, body: bytes | None, receive: Receive
     ) -> Handled:
@@ -248,6 +260,8 @@ class Dispatcher:
         on_event, endpoint = self._services.parts.on_event, request.endpoint
         try:
             return await work
+        except NotHere:
+            raise
         except (Overloaded, WriterFull):
             on_event("overloaded")
             return Reply(refuse("rate_limited"), overloaded(1))

@@ -8,6 +8,8 @@ from pgs.actors.core import Core
 from pgs.actors.partners import PartnerDirectory
 from pgs.actors.parts import Parts
 from pgs.domain.environments import Environment
+from pgs.domain.shards import shard_of
+from pgs.http.nodes.owners import NotHere, Owners
 
 
 def _ignore(endpoint: str, status: int, seconds: float) -> None:
@@ -19,12 +21,14 @@ class Services(msgspec.Struct, frozen=True):
 
     `restricted_to` is the environment of a deployment that serves only one. `on_request` is called
     for every answered call with the endpoint's path as declared, the status and the seconds.
+    `owners` tells which node owns which shard; None for an installation of one node.
     """
 
     core: Core
     base_url: str
     restricted_to: Environment | None = None
     on_request: Callable[[str, int, float], None] = _ignore
+    owners: Owners | None = None
 
     @property
     def parts(self) -> Parts:
@@ -35,3 +39,14 @@ class Services(msgspec.Struct, frozen=True):
     def directory(self) -> PartnerDirectory:
         """The addresses of the actors."""
         return self.core.directory
+
+    def check_here(self, partner_id: str) -> None:
+        """Raise `NotHere` if this node does not own the partner.
+
+        For callers whose partner does not stand in the head of their request. Call this before the
+        body is read.
+        """
+        if self.owners is not None:
+            shard = shard_of(partner_id)
+            if self.owners.owner_of(shard) is not self.owners.me:
+                raise NotHere(shard)

@@ -99,6 +99,8 @@ class Edge:
         inner["state"] = {**scope.get("state", {}), "request_id": request_id}
         if isinstance(head, Head):
             inner["headers"] = head.headers
+            if head.forwarded is not None:
+                inner["state"]["forwarded"] = head.forwarded
         exchange = (HttpExchange if kind == "http" else WebSocketExchange)(
             self.settings, inner, head, request_id, receive, send
         )

@@ -37,6 +37,10 @@ UPDATEREDIRECTREF, is not served."""
 PRIVATE_PREFIX: Final = b"x-pgs-"
 """The prefix of headers that are reserved for this service. They are removed from requests."""
 
+FORWARDED: Final = b"x-pgs-forwarded"
+"""The one private header that a request may have: the proof that another node forwarded it. It is
+taken out of the headers like the others, and whoever uses it checks it."""
+
 REQUEST_ID: Final = b"x-request-id"
 API_VERSION: Final = b"x-service-api-version"
 
@@ -57,7 +61,8 @@ class Fault(msgspec.Struct, frozen=True):
 class Head(HidesSecrets, msgspec.Struct, frozen=True):
     """An accepted head: its headers without the private ones, and which body follows.
 
-    `content_length` is None if the head states none, as for a chunked body.
+    `content_length` is None if the head states none, as for a chunked body. `forwarded` is the
+    value of `FORWARDED`, which nobody has checked.
     """
 
     SECRETS = frozenset({"headers"})
@@ -65,6 +70,7 @@ class Head(HidesSecrets, msgspec.Struct, frozen=True):
     headers: Headers
     has_body: bool
     content_length: int | None
+    forwarded: bytes | None = None
 
 
 _FRAMING: Final = Fault(400, "The length of the request body is not stated in one clear way.")
@@ -147,10 +153,11 @@ def _check_headers(headers: Headers, version: str, size: int) -> Head | Fault:
     if lengths and (len(lengths) > 1 or not LENGTH.fullmatch(lengths[0])):
         return _FRAMING
     length = int(lengths[0]) if lengths else None
-    passed = (
-        [item for item in headers if not item[0].startswith(PRIVATE_PREFIX)] if private else headers
-    )
-    return Head(headers=passed, has_body=bool(codings or length), content_length=length)
+    forwarded = None
+    if private:
+        forwarded = next((value for name, value in headers if name == FORWARDED), None)
+        headers = [item for item in headers if not item[0].startswith(PRIVATE_PREFIX)]
+    return Head(headers, bool(codings or length), length, forwarded)
 
 
 def is_under(path: str, root: str) -> bool:

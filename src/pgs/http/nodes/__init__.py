@@ -1,0 +1,1 @@
+"""Requests among several nodes: which node a request belongs to, and how it gets there."""

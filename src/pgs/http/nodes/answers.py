@@ -1,0 +1,46 @@
+"""Answers of a node that can neither serve a request nor hand it on."""
+
+from typing import Final
+
+import msgspec
+
+from pgs.http.transport.asgi import Headers, Scope, Send
+from pgs.http.transport.direct import DirectAnswer
+from pgs.http.transport.sockets import refuse_handshake
+
+RETRY_AFTER_S: Final = 1
+"""Seconds after which a client may try again: about as long as a shard changes hands."""
+
+OWNER: Final = b"x-pgs-owner"
+"""A response header for the proxy in front: the name of the node that owns the request's shard. A
+response has it if the request came to another node."""
+
+NO_NODE: Final = b'{"error":"No node serves this partner right now. Repeat the call in a second."}'
+
+_HEADERS: Final[tuple[tuple[bytes, bytes], ...]] = (
+    (b"content-type", b"application/json"),
+    (b"cache-control", b"no-store"),
+    (b"retry-after", b"%d" % RETRY_AFTER_S),
+)
+
+
+def try_again() -> DirectAnswer:
+    """Return a 503 that asks the client to try again. Nothing has been done for it."""
+    return DirectAnswer(503, _HEADERS, NO_NODE)
+
+
+async def send_answer(scope: Scope, send: Send, answer: DirectAnswer) -> None:
+    """Send a whole answer to a plain request, or to a handshake, which is refused with it."""
+    if scope["type"] == "websocket":
+        headers: Headers = [pair for pair in answer.headers if pair[0] != b"content-type"]
+        await refuse_handshake(send, answer.status, msgspec.Raw(answer.content), headers)
+        return
+    length = (b"content-length", b"%d" % len(answer.content))
+    await send(
+        {
+            "type": "http.response.start",
+            "status": answer.status,
+            "headers": [*answer.headers, length],
+        }
+    )
+    await send({"type": "http.response.body", "body": answer.content, "more_body": False})

@@ -1,0 +1,176 @@
+"""Carries plain requests to the node that owns their shard, and the answers back.
+
+A request is sent once. If it is not certain that the owner has not seen it, and it may have changed
+something, the caller is not told to repeat it.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import httpcore
+import msgspec
+import trio
+
+from pgs.domain.secrets import HidesSecrets
+from pgs.http.nodes.owners import Node
+from pgs.http.transport.asgi import Headers
+
+CONNECTIONS_MAX: Final = 512
+"""Connections to other nodes at once. Each held call and each live stream keeps one for as long as
+it lasts; a proxy that learns the owners leaves few requests to forward."""
+
+KEPT_MAX: Final = 32
+"""Connections that are kept open without a request. They save a round trip each."""
+
+KEPT_S: Final = 60.0
+"""Seconds for which a connection is kept without a request. Less than the 75 s after which the
+other node closes it, so that no request meets a closing connection."""
+
+CONNECT_S: Final = 1.0
+"""Seconds to connect to another node, or to get one of the connections. The nodes are near each
+other, and a caller who is refused tries again."""
+
+SILENCE_S: Final = 75.0
+"""Seconds without a byte of an answer. A live stream may be silent for 50 s."""
+
+ANSWER_MAX: Final = 8 * 1024 * 1024
+"""Bytes of an answer that is taken as a whole: four times the largest page of the feed."""
+
+_OWN_CONNECTION: Final = frozenset(
+    {
+        b"connection",
+        b"content-length",
+        b"date",
+        b"expect",
+        b"keep-alive",
+        b"proxy-connection",
+        b"server",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
+    }
+)
+"""Headers that concern one connection, or that the sender of a message states itself."""
+
+_TIMEOUTS: Final = {
+    "timeout": {"connect": CONNECT_S, "pool": CONNECT_S, "write": SILENCE_S, "read": SILENCE_S}
+}
+
+
+class NotReached(Exception):
+    """The other node has not seen the request."""
+
+
+class Lost(Exception):
+    """The answer broke off, or never came. The request may have been carried out."""
+
+
+class Outgoing(HidesSecrets, msgspec.Struct, frozen=True):
+    """A whole request for another node. `target` is the path with the query."""
+
+    SECRETS = frozenset({"headers", "body"})
+
+    method: str
+    target: bytes
+    headers: Headers
+    body: bytes
+
+
+class Incoming(msgspec.Struct, frozen=True):
+    """The start of an answer, and its pieces. `length` is None if the answer states none."""
+
+    status: int
+    headers: Headers
+    length: int | None
+    pieces: AsyncIterator[bytes]
+
+
+class NodeCalls:
+    """The connections of this node to the others."""
+
+    def __init__(self) -> None:
+        self._pool = httpcore.AsyncConnectionPool(
+            max_connections=CONNECTIONS_MAX,
+            max_keepalive_connections=KEPT_MAX,
+            keepalive_expiry=KEPT_S,
+        )
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._pool.aclose()
+
+    @asynccontextmanager
+    async def exchange(self, node: Node, outgoing: Outgoing) -> AsyncIterator[Incoming]:
+        """Give the answer of another node for a block, at whose end the connection is free.
+
+        Raises `NotReached` and `Lost`.
+        """
+        host, _, port = node.address.rpartition(":")
+        url = httpcore.URL(
+            scheme=b"http", host=host.strip("[]").encode(), port=int(port), target=outgoing.target
+        )
+        request = httpcore.Request(
+            outgoing.method,
+            url,
+            headers=[*passed_on(outgoing.headers), *_framing(outgoing)],
+            content=outgoing.body,
+            extensions=_TIMEOUTS,
+        )
+        try:
+            response = await self._pool.handle_async_request(request)
+        except (httpcore.ConnectError, httpcore.ConnectTimeout, httpcore.PoolTimeout) as error:
+            raise NotReached(node.name) from error
+        except (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError) as error:
+            raise Lost(node.name) from error
+        try:
+            yield Incoming(
+                response.status,
+                passed_on(response.headers),
+                _length(response.headers),
+                _pieces(response, node),
+            )
+        finally:
+            with trio.CancelScope(shield=True):
+                await response.aclose()
+
+    async def whole(self, node: Node, outgoing: Outgoing) -> tuple[int, Headers, bytes]:
+        """Return status, headers and body of another node's answer.
+
+        Raises `NotReached` and `Lost`, the latter also for an answer over `ANSWER_MAX`.
+        """
+        async with self.exchange(node, outgoing) as answer:
+            content = bytearray()
+            async for piece in answer.pieces:
+                content += piece
+                if len(content) > ANSWER_MAX:
+                    raise Lost(node.name)
+            return answer.status, answer.headers, bytes(content)
+
+
+def passed_on(headers: Headers) -> Headers:
+    """Return the headers of a message that concern more than one connection, in lower case."""
+    lowered = [(name.lower(), value) for name, value in headers]
+    return [pair for pair in lowered if pair[0] not in _OWN_CONNECTION]
+
+
+def _framing(outgoing: Outgoing) -> Headers:
+    if not outgoing.body and outgoing.method in ("GET", "HEAD", "DELETE"):
+        return []
+    return [(b"content-length", b"%d" % len(outgoing.body))]
+
+
+def _length(headers: Headers) -> int | None:
+    for name, value in headers:
+        if name.lower() == b"content-length":
+            return int(value)
+    return None
+
+
+async def _pieces(response: httpcore.Response, node: Node) -> AsyncIterator[bytes]:
+    try:
+        async for piece in response.aiter_stream():
+            yield piece
+    except (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError) as error:
+        raise Lost(node.name) from error

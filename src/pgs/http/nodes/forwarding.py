@@ -1,0 +1,242 @@
+"""Serves the requests of this node's own partners, and hands all others to the node that owns them.
+
+A request is handed on once, with a proof that it was (`pgs.domain.forwards`). The receiver checks
+the request as if it had come from outside. If it is not the owner, it answers 503 and asks the
+client to try again, so that no request goes round in circles.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import msgspec
+
+from pgs.domain.forwards import is_forwarded, prove_forward
+from pgs.domain.keyring import KeyRing
+from pgs.http.nodes.answers import OWNER, send_answer, try_again
+from pgs.http.nodes.calls import Incoming, Lost, NodeCalls, NotReached, Outgoing
+from pgs.http.nodes.owners import Node, NotHere, Owners
+from pgs.http.nodes.routes import credential_of, shard_of_request
+from pgs.http.nodes.sockets import ForwardedSocket
+from pgs.http.transport.asgi import (
+    ClientGone,
+    Headers,
+    OnEvent,
+    Receive,
+    Scope,
+    Send,
+    ignore_event,
+    unless_gone,
+)
+from pgs.http.transport.direct import DirectAnswer, DirectApp, DirectRequest
+from pgs.http.transport.heads import FORWARDED
+
+
+class NodeApp(DirectApp, Protocol):
+    """An application that serves this node's own partners."""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any, /) -> None:
+        """Serve one ASGI scope. Raises `NotHere`, before it has read a body or answered."""
+        ...
+
+    def crashed(self, method: str, path: bytes, /) -> DirectAnswer:
+        """Return the answer to a call of which nobody knows whether it was carried out."""
+        ...
+
+
+class Forwarding:
+    """The application of a node among several, around the one that serves its own partners.
+
+    `ring` returns the key ring that all nodes share. `on_event` is told of `forwarded`, of
+    `forward_refused` (a forwarded request for which this is not the owner), `forward_ownerless`,
+    `forward_not_reached` and `forward_lost`.
+    """
+
+    def __init__(
+        self,
+        app: NodeApp,
+        owners: Owners,
+        ring: Callable[[], KeyRing],
+        calls: NodeCalls,
+        on_event: OnEvent = ignore_event,
+    ) -> None:
+        self._app = app
+        self._owners = owners
+        self._ring = ring
+        self._calls = calls
+        self._on_event = on_event
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one ASGI scope, here or at its owner."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        shard = shard_of_request(scope["raw_path"], scope["headers"], _offered(scope))
+        owner = self._owners.me if shard is None else self._owners.owner_of(shard)
+        if owner is self._owners.me:
+            try:
+                await self._app(scope, receive, send)
+                return
+            except NotHere as elsewhere:
+                owner = self._owners.owner_of(elsewhere.shard)
+        try:
+            answer = await self._hand_on(owner, scope, receive, send)
+        except ClientGone:
+            return
+        if answer is not None:
+            await send_answer(scope, send, answer)
+
+    def find_direct(self, method: str, path: bytes) -> Any | None:
+        """Return what `answer_direct` needs, or None if such requests must come over ASGI."""
+        found = self._app.find_direct(method, path)
+        return None if found is None else (method, found)
+
+    async def answer_direct(self, found: Any, request: DirectRequest) -> DirectAnswer:
+        """Answer one request of the lane, here or at its owner. Raises `ClientGone`."""
+        method, inner = found
+        shard = shard_of_request(request.path, request.headers)
+        owner = self._owners.me if shard is None else self._owners.owner_of(shard)
+        if owner is self._owners.me:
+            return await self._app.answer_direct(inner, request)
+        if owner is None:
+            self._on_event("forward_ownerless")
+            return try_again()
+        outgoing = self._outgoing(
+            owner, method, _target(request.path, request.query), request.headers, request.body
+        )
+        try:
+            status, headers, content = await unless_gone(
+                self._calls.whole(owner, outgoing), request.receive
+            )
+        except NotReached:
+            self._on_event("forward_not_reached")
+            return try_again()
+        except Lost:
+            self._on_event("forward_lost")
+            return self._app.crashed(method, request.path)
+        self._on_event("forwarded")
+        return DirectAnswer(status, (*headers, _named(owner)), content)
+
+    async def _hand_on(
+        self, owner: Node | None, scope: Scope, receive: Receive, send: Send
+    ) -> DirectAnswer | None:
+        """Hand a request on; return the answer for this node to give, None if the owner gave it.
+
+        Raises `ClientGone`.
+        """
+        if owner is None:
+            self._on_event("forward_ownerless")
+            return try_again()
+        if self._was_forwarded(scope):
+            self._on_event("forward_refused")
+            refusal = try_again()
+            return msgspec.structs.replace(refusal, headers=(*refusal.headers, _named(owner)))
+        if scope["type"] == "websocket":
+            return await self._hand_on_socket(owner, scope, receive, send)
+        method = scope["method"]
+        body = await _whole_body(receive)
+        target = _target(scope["raw_path"], scope["query_string"])
+        outgoing = self._outgoing(owner, method, target, scope["headers"], body)
+        passing = _Passing(send, owner)
+        try:
+            await unless_gone(passing.run(self._calls, outgoing), receive)
+        except NotReached:
+            self._on_event("forward_not_reached")
+            return try_again()
+        except Lost:
+            self._on_event("forward_lost")
+            if passing.begun:
+                raise  # the edge then ends the connection, so that the client sees the break
+            return self._app.crashed(method, scope["raw_path"])
+        self._on_event("forwarded")
+        return None
+
+    async def _hand_on_socket(
+        self, owner: Node, scope: Scope, receive: Receive, send: Send
+    ) -> DirectAnswer | None:
+        target = _target(scope["raw_path"], scope["query_string"])
+        headers = self._proven(owner, "GET", target, scope["headers"], _offered(scope))
+        socket = ForwardedSocket(owner, target, headers, _offered(scope), _named(owner))
+        try:
+            await socket.run(receive, send)
+        except NotReached:
+            self._on_event("forward_not_reached")
+            return try_again()
+        self._on_event("forwarded")
+        return None
+
+    def _outgoing(
+        self, owner: Node, method: str, target: bytes, headers: Headers, body: bytes
+    ) -> Outgoing:
+        return Outgoing(method, target, self._proven(owner, method, target, headers), body)
+
+    def _proven(
+        self,
+        owner: Node,
+        method: str,
+        target: bytes,
+        headers: Headers,
+        subprotocols: tuple[str, ...] = (),
+    ) -> Headers:
+        credential = credential_of(headers, subprotocols)
+        proof = prove_forward(self._ring(), owner.name, method, target, credential)
+        return [*headers, (FORWARDED, proof.encode())]
+
+    def _was_forwarded(self, scope: Scope) -> bool:
+        proof = scope["state"].get("forwarded")
+        return proof is not None and is_forwarded(
+            self._ring(),
+            proof.decode("ascii", "replace"),
+            self._owners.me.name,
+            scope.get("method", "GET"),
+            _target(scope["raw_path"], scope["query_string"]),
+            credential_of(scope["headers"], _offered(scope)),
+        )
+
+
+class _Passing:
+    """Passes one answer of another node on, piece by piece. `begun`: its head has been sent."""
+
+    def __init__(self, send: Send, owner: Node) -> None:
+        self.begun = False
+        self._send = send
+        self._owner = owner
+
+    async def run(self, calls: NodeCalls, outgoing: Outgoing) -> None:
+        async with calls.exchange(self._owner, outgoing) as answer:
+            await self._pass_on(answer)
+
+    async def _pass_on(self, answer: Incoming) -> None:
+        headers = [*answer.headers, _named(self._owner)]
+        if answer.length is not None:
+            headers.append((b"content-length", b"%d" % answer.length))
+        self.begun = True
+        await self._send(
+            {"type": "http.response.start", "status": answer.status, "headers": headers}
+        )
+        async for piece in answer.pieces:
+            await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _offered(scope: Scope) -> tuple[str, ...]:
+    return tuple(scope.get("subprotocols", ()))
+
+
+def _target(path: bytes, query: bytes) -> bytes:
+    return path + b"?" + query if query else path
+
+
+def _named(owner: Node) -> tuple[bytes, bytes]:
+    return (OWNER, owner.name.encode())
+
+
+async def _whole_body(receive: Receive) -> bytes:
+    """Return a request's body, which the edge bounds. Raises `ClientGone`."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        body += message.get("body", b"")
+        if not message.get("more_body", False):
+            return bytes(body)

@@ -1,0 +1,39 @@
+"""What forwarding needs to know about the nodes of an installation."""
+
+from typing import Protocol
+
+import msgspec
+
+
+class Node(msgspec.Struct, frozen=True):
+    """A node: its name, and the `host:port` at which the other nodes reach its public listener."""
+
+    name: str
+    address: str
+
+
+class Owners(Protocol):
+    """Who owns which shard at this moment."""
+
+    @property
+    def me(self) -> Node:
+        """This node."""
+        ...
+
+    def owner_of(self, shard: int, /) -> Node | None:
+        """Return the owner of a shard; None if there is none, or none that may answer now.
+
+        Returns `me` only while this node may answer for the shard from memory. Never waits.
+        """
+        ...
+
+
+class NotHere(Exception):
+    """A request belongs to a shard that this node does not own, as its credential shows.
+
+    An application raises it before it has read the request's body or answered.
+    """
+
+    def __init__(self, shard: int) -> None:
+        super().__init__(shard)
+        self.shard = shard

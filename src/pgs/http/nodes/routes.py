@@ -1,0 +1,51 @@
+"""Finds the shard of a request by what stands in its head, before anything is checked.
+
+A partner's slot stands in its keys and in its players' session tokens, and its id in the paths of
+its frames. What is found here only decides which node judges the request.
+"""
+
+import re
+from collections.abc import Sequence
+
+from pgs.domain.names import is_partner_id
+from pgs.domain.shards import shard_of, shard_of_slot
+from pgs.http.transport.asgi import Headers
+
+_CREDENTIAL = re.compile(
+    rb"[Bb][Ee][Aa][Rr][Ee][Rr] +(?:pgs_(?:live|test)_|pgs1\.)([0-9a-f]{3})", re.ASCII
+)
+_PROTOCOL = re.compile(r"pgs\.token\.pgs1\.([0-9a-f]{3})\.", re.ASCII)
+_FRAME = re.compile(
+    rb"/(?:embed|embed/test|portal/frame/test)/([a-z][a-z0-9-]*)(?:/logo/[^/]*)?", re.ASCII
+)
+
+
+def shard_of_request(path: bytes, headers: Headers, subprotocols: Sequence[str] = ()) -> int | None:
+    """Return the shard of a request, None if nothing in its head names one.
+
+    Such a request may be answered anywhere: a page, one without a usable credential, or one with an
+    identity token, whose account is known only once the token has been checked.
+    """
+    credential = credential_of(headers, subprotocols)
+    if credential:
+        found = _CREDENTIAL.match(credential)
+        return None if found is None else shard_of_slot(found[1].decode())
+    named = _FRAME.fullmatch(path)
+    if named is None:
+        return None
+    partner_id = named[1].decode()
+    return shard_of(partner_id) if is_partner_id(partner_id) else None
+
+
+def credential_of(headers: Headers, subprotocols: Sequence[str] = ()) -> bytes:
+    """Return what a request authenticates with, as the value of an `Authorization` header.
+
+    A browser's WebSocket carries its token among the subprotocols instead. Empty if there is none.
+    """
+    for name, value in headers:
+        if name == b"authorization":
+            return value
+    for protocol in subprotocols:
+        if _PROTOCOL.match(protocol):
+            return b"Bearer " + protocol.removeprefix("pgs.token.").encode("utf-8", "replace")
+    return b""

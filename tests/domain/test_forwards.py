@@ -1,0 +1,49 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs.domain.forwards import PROOF_MAX, is_forwarded, prove_forward
+from pgs.domain.keyring import KeyRing, new_ring, with_new_key
+
+RING = new_ring(b"k" * 6, b"s" * 32)
+OTHER = new_ring(b"k" * 6, b"t" * 32)
+REQUEST = ("n2", "POST", b"/partner/matches?x=1", b"Bearer pgs_test_abc")
+
+
+def test_a_request_that_a_node_forwarded_is_known_as_such() -> None:
+    proof = prove_forward(RING, *REQUEST)
+    assert is_forwarded(RING, proof, *REQUEST)
+    assert len(proof) <= PROOF_MAX
+
+
+def test_a_proof_of_before_a_rotation_of_the_ring_holds() -> None:
+    rotated = with_new_key(RING, b"n" * 6, b"u" * 32)
+    assert is_forwarded(rotated, prove_forward(RING, *REQUEST), *REQUEST)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ("n3", *REQUEST[1:]),
+        ("n2", "GET", *REQUEST[2:]),
+        ("n2", "POST", b"/partner/matches", REQUEST[3]),
+        (*REQUEST[:3], b"Bearer pgs_test_abd"),
+    ],
+)
+def test_a_proof_holds_for_no_other_request(other: tuple[str, str, bytes, bytes]) -> None:
+    assert not is_forwarded(RING, prove_forward(RING, *REQUEST), *other)
+
+
+def test_a_proof_of_another_ring_holds_nothing() -> None:
+    assert not is_forwarded(OTHER, prove_forward(RING, *REQUEST), *REQUEST)
+
+
+@given(st.text(max_size=200))
+def test_no_text_is_a_proof_by_chance(text: str) -> None:
+    assert not is_forwarded(RING, text, *REQUEST)
+
+
+def test_a_line_feed_in_the_target_makes_no_other_request_of_it() -> None:
+    ring: KeyRing = RING
+    proof = prove_forward(ring, "n2", "GET", b"/a\n/b", b"")
+    assert not is_forwarded(ring, proof, "n2", "GET", b"/a", b"")

@@ -1,0 +1,304 @@
+"""Calls at a node that does not own their partner."""
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import httpcore
+import msgspec
+import pytest
+import trio
+
+from pgs.actors.messages.account.lifecycle import CreatePartner
+from pgs.actors.messages.account.people import AcceptInvite
+from pgs.domain.forwards import prove_forward
+from pgs.http.nodes.owners import Node
+from tests.journeys.admin_client import BOSS, AdminClient, open_admin, person
+from tests.journeys.live_stream import Stream
+from tests.journeys.nodes import (
+    FakeOwners,
+    RunningNode,
+    breaking_server,
+    header,
+    running_node,
+    share_ring,
+    two_nodes,
+)
+from tests.journeys.partners import seat_body
+from tests.journeys.play import Refused, mint, socket_of
+from tests.journeys.process import free_port
+from tests.journeys.service import Service, until
+
+SLOW_HEAD = [("Via", "1.1 proxy"), ("X-Pgs-Odd", "1")]
+"""Headers with which a request does not take the lane."""
+
+
+def check_try_again(answer: httpcore.Response) -> None:
+    assert (answer.status, header(answer, "retry-after")) == (503, "1")
+
+
+def is_there(node: RunningNode, player_id: str) -> bool:
+    """Return whether a player of `acme` has a socket open at a node's own tables."""
+    presence = node.service.core.parts.presence
+    return presence.find(("acme", "test", player_id)) is not None
+
+
+@pytest.mark.parametrize("headers", [[], SLOW_HEAD])
+async def test_a_call_at_another_node_is_answered_by_its_owner(
+    tmp_path: Path, headers: list[tuple[str, str]]
+) -> None:
+    async with two_nodes(tmp_path) as (one, two):
+        partner = await two.service.partner("acme")
+        one.owners.give("acme", two.node)
+        me = await one.call("/partner/me", partner.test, headers=headers)
+        assert (me.status, msgspec.json.decode(me.content)["partnerId"]) == (200, "acme")
+        assert header(me, "x-pgs-owner") == "n2"
+        assert header(me, "ratelimit") is not None
+        seated = await one.call(
+            "/partner/matches", partner.test, seat_body("ann", "a-1"), headers=headers
+        )
+        assert seated.status == 200
+        again = await two.call("/partner/matches", partner.test, seat_body("ann", "a-1"))
+        assert (again.content, header(again, "idempotent-replayed")) == (seated.content, "true")
+        assert header(again, "x-pgs-owner") is None
+
+
+@pytest.mark.parametrize("headers", [[], SLOW_HEAD])
+async def test_a_refusal_of_the_owner_comes_back_as_it_is(
+    tmp_path: Path, headers: list[tuple[str, str]]
+) -> None:
+    async with two_nodes(tmp_path) as (one, two):
+        partner = await two.service.partner("acme")
+        one.owners.give("acme", two.node)
+        body = seat_body("ann", "a-1") | {"stakeUsdCents": 1}
+        there = await two.call("/partner/matches", partner.test, body)
+        here = await one.call("/partner/matches", partner.test, body, headers=headers)
+        assert (here.status, here.content) == (there.status, there.content)
+        assert there.status == 409 or there.status == 400
+
+
+async def test_a_body_over_the_limit_is_refused_before_it_is_forwarded(tmp_path: Path) -> None:
+    async with two_nodes(tmp_path) as (one, two):
+        partner = await two.service.partner("acme")
+        one.owners.give("acme", two.node)
+        long = await one.call("/partner/matches", partner.test, {"long": "x" * 70_000})
+        assert long.status == 413
+        assert header(long, "x-pgs-owner") is None
+
+
+async def test_a_frame_of_a_partner_comes_from_its_owner(tmp_path: Path) -> None:
+    async with two_nodes(tmp_path) as (one, two):
+        await two.service.partner("acme")
+        assert (await one.call("/embed/acme")).status == 404
+        one.owners.give("acme", two.node)
+        answer = await one.call("/embed/acme")
+        assert (answer.status, header(answer, "x-pgs-owner")) == (409, "n2")  # it has no origin
+
+
+async def test_a_held_call_is_answered_when_there_is_news_at_the_owner(tmp_path: Path) -> None:
+    async with two_nodes(tmp_path) as (one, two):
+        partner = await two.service.partner("acme")
+        one.owners.give("acme", two.node)
+        held = two.service.core.parts.bells._held
+        answers = []
+
+        async def poll(headers: list[tuple[str, str]]) -> None:
+            answers.append(
+                await one.call("/partner/results?waitSeconds=25", partner.test, headers=headers)
+            )
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(poll, [])
+            nursery.start_soon(poll, SLOW_HEAD)
+            await until(lambda: held.get("acme", 0) == 2)
+            assert answers == []
+            for player in ("ann", "bob"):
+                await one.call("/partner/matches", partner.test, seat_body(player, f"{player}-1"))
+        rows = [len(msgspec.json.decode(answer.content)["results"]) for answer in answers]
+        assert rows == [2, 2]
+
+
+@pytest.mark.parametrize("headers", [[], SLOW_HEAD])
+async def test_a_client_that_leaves_a_held_call_frees_its_place_at_the_owner(
+    tmp_path: Path, headers: list[tuple[str, str]]
+) -> None:
+    async with two_nodes(tmp_path) as (one, two):
+        partner = await two.service.partner("acme")
+        one.owners.give("acme", two.node)
+        held = two.service.core.parts.bells._held
+        path = "/partner/results?waitSeconds=25"
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(one.call, path, partner.test, None, headers)
+            await until(lambda: held.get("acme", 0) == 1)
+            nursery.cancel_scope.cancel()
+        await until(lambda: not held)
+
+
+async def test_a_socket_at_another_node_plays_at_the_owner_and_hears_its_stop(
+    tmp_path: Path,
+) -> None:
+    codes = []
+
+    async def play(one: RunningNode, token: str, task_status: trio.TaskStatus[None]) -> None:
+        async with socket_of(f"http://{one.node.address}", token) as bot:
+            await bot.send("ping", id=7)
+            assert (await bot.hear_until("pong"))["id"] == 7
+            task_status.started()
+            codes.append(await bot.closed())
+
+    # The inner node stops before the player's task ends.
+    async with (
+        running_node(tmp_path, "n1") as one,
+        trio.open_nursery() as nursery,
+        running_node(tmp_path, "n2") as two,
+    ):
+        share_ring(one.service.core, two.service.core)
+        partner = await two.service.partner("acme")
+        one.owners.give("acme", two.node)
+        token = await mint(two.service.public, partner.test, "ann")
+        await nursery.start(play, one, token)
+        assert is_there(two, "ann")
+        assert not is_there(one, "ann")
+    assert codes == [1001]
+
+
+async def test_a_client_that_leaves_its_socket_leaves_it_at_the_owner_too(tmp_path: Path) -> None:
+    async with two_nodes(tmp_path) as (one, two):
+        partner = await two.service.partner("acme")
+        one.owners.give("acme", two.node)
+        token = await mint(two.service.public, partner.test, "ann")
+        async with socket_of(f"http://{one.node.address}", token):
+            pass
+        await until(lambda: not is_there(two, "ann"))
+
+
+async def test_a_handshake_that_the_owner_refuses_is_refused_in_its_words(tmp_path: Path) -> None:
+    async with two_nodes(tmp_path) as (one, two):
+        partner = await two.service.partner("acme")
+        one.owners.give("acme", two.node)
+        token = await mint(two.service.public, partner.test, "ann")
+        refusals = []
+        for node in (one, two):
+            with pytest.raises(Refused) as refused:
+                async with socket_of(f"http://{node.node.address}", token[:-1] + "~"):
+                    pass
+            refusals.append((refused.value.status, refused.value.body))
+        assert refusals[0] == refusals[1]
+        assert refusals[0][0] == 401
+
+
+async def test_a_forwarded_call_is_never_forwarded_again(tmp_path: Path) -> None:
+    async with two_nodes(tmp_path) as (one, two):
+        partner = await two.service.partner("acme")
+        token = await mint(two.service.public, partner.test, "ann")
+        one.owners.give("acme", two.node)
+        two.owners.give("acme", one.node)  # each believes that the other one owns it
+        for headers in ([], SLOW_HEAD):
+            answer = await one.call("/partner/me", partner.test, headers=headers)
+            check_try_again(answer)
+        with pytest.raises(Refused) as refused:
+            async with socket_of(f"http://{one.node.address}", token):
+                pass
+        assert (refused.value.status, refused.value.headers["retry-after"]) == (503, "1")
+
+
+async def test_a_proof_that_no_node_made_changes_nothing(tmp_path: Path) -> None:
+    async with two_nodes(tmp_path) as (one, two):
+        partner = await two.service.partner("acme")
+        one.owners.give("acme", two.node)
+        ring = one.service.core.parts.ring
+        other = prove_forward(ring, "n1", "GET", b"/partner/other", b"")
+        for proof in ("x", "a.b", other):
+            headers = [("X-Pgs-Forwarded", proof)]
+            answer = await one.call("/partner/me", partner.test, headers=headers)
+            assert (answer.status, header(answer, "x-pgs-owner")) == (200, "n2")
+
+
+async def test_a_partner_whom_nobody_owns_gets_a_503_until_somebody_does(tmp_path: Path) -> None:
+    async with running_node(tmp_path, "n1") as one:
+        partner = await one.service.partner("acme")
+        token = await mint(one.service.public, partner.test, "ann")
+        one.owners.give("acme", None)
+        for headers in ([], SLOW_HEAD):
+            check_try_again(await one.call("/partner/me", partner.test, headers=headers))
+        with pytest.raises(Refused) as refused:
+            async with socket_of(f"http://{one.node.address}", token):
+                pass
+        assert (refused.value.status, refused.value.headers["retry-after"]) == (503, "1")
+        assert (await one.call("/docs/errors.json")).status == 200
+        one.owners.give("acme", one.node)
+        assert (await one.call("/partner/me", partner.test)).status == 200
+
+
+async def test_an_owner_that_cannot_be_reached_is_a_503_for_every_call(tmp_path: Path) -> None:
+    async with running_node(tmp_path, "n1") as one:
+        partner = await one.service.partner("acme")
+        one.owners.give("acme", Node("gone", f"127.0.0.1:{free_port()}"))
+        for headers in ([], SLOW_HEAD):
+            check_try_again(await one.call("/partner/me", partner.test, headers=headers))
+            seat = seat_body("ann", "a-1")
+            check_try_again(await one.call("/partner/matches", partner.test, seat, headers))
+
+
+@pytest.mark.parametrize("half", [b"", b"HTTP/1.1 200 OK\r\ncontent-le"])
+async def test_a_call_that_breaks_off_at_its_owner_is_answered_like_a_crash(
+    tmp_path: Path, half: bytes
+) -> None:
+    async with (
+        running_node(tmp_path, "n1") as one,
+        breaking_server(half) as address,
+    ):
+        partner = await one.service.partner("acme")
+        one.owners.give("acme", Node("broken", address))
+        for headers in ([], SLOW_HEAD):
+            read = await one.call("/partner/me", partner.test, headers=headers)
+            assert (read.status, b'"reason"' in read.content) == (500, False)
+            assert header(read, "retry-after") is None
+            seat = await one.call(
+                "/partner/matches", partner.test, seat_body("ann", "a-1"), headers
+            )
+            reason = msgspec.json.decode(seat.content)["reason"]
+            assert (seat.status, reason) == (503, "settlement_unavailable")
+
+
+async def test_a_member_of_an_account_is_served_by_its_owner_and_so_is_the_live_stream(
+    tmp_path: Path,
+) -> None:
+    own = Node("n1", f"127.0.0.1:{free_port()}")
+    owners = FakeOwners(own)
+    async with AsyncExitStack() as stack:
+        admin = await stack.enter_async_context(
+            open_admin(tmp_path / "n1", listen=own.address, owners=owners)
+        )
+        issuer = admin.issuer
+        two = await stack.enter_async_context(
+            running_node(
+                tmp_path,
+                "n2",
+                identity_issuer=issuer.issuer,
+                identity_client_id=issuer.client_id,
+            )
+        )
+        share_ring(admin.service.core, two.service.core)
+        owners.give("acme", two.node)
+        token = issuer.mint_token(person(BOSS), lifetime_s=3600)
+        one = RunningNode(admin.service, owners)
+        # The other node has no account yet: the refusal is its own.
+        assert (await one.call("/partner/admin/account", token)).status == 403
+        await make_boss(two.service, admin)
+        account = await one.call("/partner/admin/account", token)
+        assert (account.status, header(account, "x-pgs-owner")) == (200, "n2")
+        connection = await trio.open_tcp_stream("127.0.0.1", int(own.address[10:]))
+        await stack.enter_async_context(connection)
+        stream = Stream(connection)
+        head = await stream.open("/partner/admin/live?environment=test", token)
+        assert (head.status_code, dict(head.headers)[b"x-pgs-owner"]) == (200, b"n2")
+        first = await stream.next()  # it comes at once, although the stream goes on for 50 s
+        assert first is not None
+        assert first[0] == "budget"
+
+
+async def make_boss(service: Service, admin: AdminClient) -> None:
+    """Create the account and its admin at another service too."""
+    there = AdminClient(service, admin.issuer)
+    created = await there.command(CreatePartner("Acme", person(BOSS).email))
+    await there.command(AcceptInvite(BOSS, person(BOSS).email, created.invite_id))
