@@ -83,6 +83,27 @@ async def test_an_answer_counts_in_its_class(tmp_path: Path, autojump_clock: Moc
     ]
 
 
+def test_the_times_of_answers_are_counted_up_to_each_bound() -> None:
+    metrics = Metrics()
+    for seconds in (0.0004, 0.0005, 0.00051, 31.0):
+        metrics.on_request("/partner/me", 200, seconds)
+    metrics.on_request("/partner/me", 404, 0.002)
+    families = text_string_to_metric_families(metrics.scrape().decode())
+    [times] = [family for family in families if family.name == "pgs_request_seconds"]
+    assert times.type == "histogram"
+    assert {sample.labels["endpoint"] for sample in times.samples} == {"/partner/me"}
+    ok = {
+        (sample.name.removeprefix(times.name), sample.labels.get("le")): sample.value
+        for sample in times.samples
+        if sample.labels["status"] == "200"
+    }
+    assert ok["_bucket", "0.0005"] == 2
+    assert ok["_bucket", "0.001"] == ok["_bucket", "30.0"] == 3
+    assert ok["_bucket", "+Inf"] == ok["_count", None] == 4
+    assert ok["_sum", None] == pytest.approx(31.00141)
+    assert len(ok) == 18
+
+
 def test_an_event_that_is_not_declared_is_counted_and_logged_once(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

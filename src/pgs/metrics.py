@@ -22,19 +22,16 @@ from prometheus_client.registry import Collector
 from pgs.actors.core import Core
 from pgs.actors.maintenance.chores import CHORES
 from pgs.actors.maintenance.runner import RunOutcome
+from pgs.answer_metrics import CLASSES, SECONDS, AnswerMetrics
 from pgs.events import EVENTS
 
-# Minting a token takes less than a millisecond, and a long poll up to 25 s.
-_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
-
-_CLASSES: Final = ("2xx", "3xx", "4xx", "5xx")
 _SETTLEMENT_CALLS: Final = tuple(
     product(("charge", "payout"), ("confirmed", "pending", "declined", "unanswered"))
 )
 
 LABELS: Final[Mapping[str, Iterable[tuple[str, ...]]]] = {
     "pgs_events": [(name,) for name in sorted(EVENTS)],
-    "pgs_answers": [(name,) for name in _CLASSES],
+    "pgs_answers": [(name,) for name in CLASSES],
     "pgs_chore_runs": list(product((chore.name for chore in CHORES), get_args(RunOutcome))),
 }
 """All label values of every counter that has labels. Each series starts at zero. If a series began
@@ -59,31 +56,19 @@ class Metrics:
         self._events = Counter(
             "pgs_events", "What happened, by name", ["event"], registry=self._registry
         )
-        self._answers = Counter(
-            "pgs_answers",
-            "Answered calls of endpoints, by class of status",
-            ["class"],
-            registry=self._registry,
-        )
-        self._requests = Histogram(
-            "pgs_request_seconds",
-            "Time to answer an endpoint's call",
-            ["endpoint", "status"],
-            buckets=_SECONDS,
-            registry=self._registry,
-        )
+        answers = AnswerMetrics()
+        self._registry.register(answers)
+        self.on_request = answers.count
         self._settlement_calls = Histogram(
             "pgs_settlement_seconds",
             "Time of a call to the settlement server",
             ["kind", "outcome"],
-            buckets=_SECONDS,
+            buckets=SECONDS,
             registry=self._registry,
         )
         self._event_counters = {name: self._events.labels(name).inc for name in EVENTS}
-        self._classes = {name: self._answers.labels(name).inc for name in _CLASSES}
         for kind, outcome in _SETTLEMENT_CALLS:
             self._settlement_calls.labels(kind, outcome)
-        self._request_timers: dict[tuple[str, int], Callable[[float], None]] = {}
 
     def on_event(self, name: str) -> None:
         """Count one event. Its name should be one of `EVENTS`; any other is logged as well."""
@@ -92,16 +77,6 @@ class Metrics:
             log.warning("event_undeclared", name=name)
             count = self._event_counters[name] = self._events.labels(name).inc
         count()
-
-    def on_request(self, endpoint: str, status: int, seconds: float) -> None:
-        """Record one answered call of an endpoint, named by its path as declared."""
-        observe = self._request_timers.get((endpoint, status))
-        if observe is None:
-            observe = self._request_timers[endpoint, status] = self._requests.labels(
-                endpoint, str(status)
-            ).observe
-        observe(seconds)
-        self._classes[f"{status // 100}xx"]()
 
     def on_settlement_call(self, kind: str, outcome: str, seconds: float) -> None:
         """Record one call to the settlement server.
