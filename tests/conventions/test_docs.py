@@ -166,7 +166,8 @@ def test_no_setting_and_no_command_that_the_readme_calls_unbuilt_exists() -> Non
 
 
 def test_every_metric_is_documented() -> None:
-    source = (SOURCE / "metrics.py").read_text(encoding="utf-8")
+    files = ("metrics.py", "answer_metrics.py")
+    source = "".join((SOURCE / file).read_text(encoding="utf-8") for file in files)
     counters = re.findall(r'Counter(?:MetricFamily)?\(\s*"(pgs_\w+)"', source)
     exported = {
         f"{name}_total" if name in counters else name for name in re.findall(r'"(pgs_\w+)"', source)

@@ -43,6 +43,8 @@ class Direct:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.app(scope, receive, send)
 
+    direct_paths = frozenset({b"/partner/me"})
+
     def find_direct(self, method: str, path: bytes) -> str | None:
         plain = not path.startswith(b"/streamed") and not isinstance(self.app, QuartTrio)
         return method if plain else None

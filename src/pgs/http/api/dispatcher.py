@@ -4,7 +4,7 @@ The steps stand below `Dispatcher.__call__` in the order in which a call passes 
 either ends the call with an answer or hands it to the next.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -146,6 +146,11 @@ class Dispatcher:
         else:
             await send_json(send, handled.status, handled.response.body, handled.headers)
         self._tell(handled, request, scope["raw_path"])
+
+    @property
+    def direct_paths(self) -> Collection[bytes]:
+        """The paths of endpoints that have no names."""
+        return self._routes.fixed_paths
 
     def find_direct(self, method: str, path: bytes) -> Found | None:
         """Return the endpoint and its names' values, or None if it may answer with a stream."""

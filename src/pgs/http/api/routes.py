@@ -1,7 +1,7 @@
 """Finds the endpoints of a path."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from urllib.parse import unquote_to_bytes
 
 from pgs.domain.environments import is_environment
@@ -21,6 +21,11 @@ class Routes:
         self._open: dict[int, list[tuple[tuple[str, ...], dict[str, Endpoint]]]] = {}
         for endpoint in table:
             self._methods(endpoint.path)[endpoint.method] = endpoint
+
+    @property
+    def fixed_paths(self) -> Collection[bytes]:
+        """The paths without names."""
+        return self._fixed.keys()
 
     def _methods(self, path: str) -> dict[str, Endpoint]:
         if "{" not in path:

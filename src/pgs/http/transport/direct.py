@@ -1,5 +1,6 @@
 """What the lane needs of an application: a whole answer to a whole request, without ASGI."""
 
+from collections.abc import Collection
 from typing import Any, Protocol, runtime_checkable
 
 import msgspec
@@ -12,7 +13,8 @@ class DirectRequest(HidesSecrets, msgspec.Struct, frozen=True):
     """A request whose head is plain and whose body has arrived.
 
     `path` is as it was sent, and has no percent sign. Names of `headers` are in lower case. The
-    first event of `receive` is that the client has left.
+    first event of `receive` is that the client has left. `started` is when the request had
+    arrived, on trio's clock.
     """
 
     SECRETS = frozenset({"headers", "body"})
@@ -23,6 +25,7 @@ class DirectRequest(HidesSecrets, msgspec.Struct, frozen=True):
     body: bytes
     request_id: str
     receive: Receive
+    started: float
 
 
 class DirectAnswer(msgspec.Struct, frozen=True):
@@ -36,6 +39,11 @@ class DirectAnswer(msgspec.Struct, frozen=True):
 @runtime_checkable
 class DirectApp(Protocol):
     """An ASGI application that can also answer some requests directly."""
+
+    @property
+    def direct_paths(self) -> Collection[bytes]:
+        """Paths without variable parts that requests may have. There are not many."""
+        ...
 
     def find_direct(self, method: str, path: bytes, /) -> Any | None:
         """Return what `answer_direct` needs, or None if such requests must come over ASGI."""

@@ -110,9 +110,10 @@ class Edge:
             self.log(
                 request_id,
                 scope.get("method", "WEBSOCKET"),
-                scope["path"],
+                shown(scope["path"]),
                 exchange.status,
                 started,
+                trio.current_time(),
             )
 
     def refuse(self, method: str, path: str, status: int) -> tuple[int, Headers, bytes]:
@@ -125,7 +126,8 @@ class Edge:
         request_id = self.new_request_id()
         fault = UNREAD.get(status, NOT_HTTP)
         self.settings.on_event("refused")
-        self.log(request_id, method, path, fault.status, trio.current_time())
+        now = trio.current_time()
+        self.log(request_id, method, shown(path), fault.status, now, now)
         headers, body = answer_to(fault, close=True)
         return (
             fault.status,
@@ -144,16 +146,19 @@ class Edge:
         app: object = self._app
         return app if isinstance(app, DirectApp) else None
 
-    def log(self, request_id: str, method: str, path: str, status: int, started: float) -> None:
-        """Write the line of a request into the access log, as far as the budget allows."""
-        if status >= 400:
-            kind = f"{status} {_surface_of(path)}"
-            if not self._budget.may_log(kind, trio.current_time()):
-                return
-        else:
-            self._budget.settle(trio.current_time())
-        duration_ms = round((trio.current_time() - started) * 1000, 2)
-        self._log_request(request_id, method[:16], _shown(path), status, duration_ms)
+    def log(
+        self, request_id: str, method: str, shown_path: str, status: int, started: float, now: float
+    ) -> None:
+        """Write the line of a request into the access log, as far as the budget allows.
+
+        `started` and `now` are on trio's clock.
+        """
+        if status < 400:
+            self._budget.settle(now)
+        elif not self._budget.may_log(f"{status} {_surface_of(shown_path)}", now):
+            return
+        duration_ms = round((now - started) * 1000, 2)
+        self._log_request(request_id, method[:16], shown_path, status, duration_ms)
 
 
 def _log_request(request_id: str, method: str, path: str, status: int, duration_ms: float) -> None:
@@ -167,7 +172,7 @@ def _log_request(request_id: str, method: str, path: str, status: int, duration_
     )
 
 
-def _shown(path: str) -> str:
+def shown(path: str) -> str:
     """Return a path for the log, without credentials. Searching for marks saves the replacement."""
     if any(mark in path for mark in _MARKS):
         path = _CREDENTIAL.sub(r"\1[hidden]", path)

@@ -7,31 +7,31 @@ judges each request. Answers of the lane pass the same edge, so they have reques
 headers, and are logged and counted.
 """
 
-from email.utils import formatdate
-from http import HTTPStatus
 from typing import Any, Final
 
 import msgspec
-import structlog
 import trio
 
 from pgs.domain.secrets import HidesSecrets
-from pgs.http.transport.asgi import ClientGone, Headers, Receive
+from pgs.http.transport.asgi import ClientGone, Receive
 from pgs.http.transport.direct import DirectAnswer, DirectApp, DirectRequest
-from pgs.http.transport.edge import Edge
+from pgs.http.transport.edge import Edge, shown
 from pgs.http.transport.exchange import CRASH, answer_to, report_crash
-from pgs.http.transport.heads import stamp
 from pgs.http.transport.plain_heads import END, PlainHead, may_become_plain, read_plain_head
+from pgs.http.transport.response_heads import ResponseHeads, root_of
 
-_log = structlog.get_logger("pgs.http")
-
-_STATUS_LINES: Final = {
-    status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus
-}
 _CLOSE: Final = (b"connection", b"close")
 
-_DATE_S: Final = 1.0
-"""Seconds for which a `Date` header is used again. It tells whole seconds."""
+
+class Place(msgspec.Struct, frozen=True):
+    """What the edge makes of a path: the bytes that a body may have, and the path for the log.
+
+    `root`: the part of the interface that decides about the headers of responses.
+    """
+
+    limit: int
+    shown: str
+    root: str
 
 
 class Call(HidesSecrets, msgspec.Struct, frozen=True):
@@ -41,6 +41,7 @@ class Call(HidesSecrets, msgspec.Struct, frozen=True):
 
     head: PlainHead
     found: Any
+    place: Place
     body_at: int
     end: int
 
@@ -60,13 +61,17 @@ UNFINISHED: Final = Unfinished()
 
 
 class Lane:
-    """What the lanes of all connections of one listener share."""
+    """What the lanes of all connections of one listener share.
+
+    `now` is trio's clock. Make a lane inside the trio run.
+    """
 
     def __init__(self, edge: Edge, app: DirectApp) -> None:
+        self.now = trio.lowlevel.current_clock().current_time
         self._edge = edge
         self._app = app
-        self._date = b""
-        self._date_from = 0.0
+        self._heads = ResponseHeads(edge.settings.current_version)
+        self._places: dict[bytes, Place] = {}  # of the paths that the application declares
 
     def take(self, raw: bytes) -> Call | Unfinished | None:
         """Return the request at the beginning of `raw`; None if it is not one for the lane."""
@@ -77,67 +82,52 @@ class Lane:
         if head is None:
             return None
         found = self._app.find_direct(head.method, head.path)
-        if found is None or head.length > self._edge.settings.body_limit(head.path.decode()):
+        if found is None:
+            return None
+        place = self._places.get(head.path) or self._place_of(head.path)
+        if head.length > place.limit:
             return None
         at += len(END)
-        return Call(head, found, at, at + head.length)
+        return Call(head, found, place, at, at + head.length)
+
+    def _place_of(self, raw_path: bytes) -> Place:
+        path = raw_path.decode()
+        place = Place(self._edge.settings.body_limit(path), shown(path), root_of(path))
+        if raw_path in self._app.direct_paths:
+            self._places[raw_path] = place
+        return place
 
     async def answer(
-        self, call: Call, body: bytes, receive: Receive, *, last: bool
+        self, call: Call, body: bytes, receive: Receive, started: float, *, last: bool
     ) -> Written | None:
         """Return the response to a request; None if the client has left.
 
-        With `last` the response says that the connection ends.
+        `started` is when the request had arrived. With `last` the response says that the connection
+        ends.
         """
-        edge, head = self._edge, call.head
-        started = trio.current_time()
+        edge, head, place = self._edge, call.head, call.place
         request_id = edge.new_request_id()
         status = 0
         try:
-            answer = await self._ask(
-                call.found,
-                DirectRequest(head.path, head.query, head.headers, body, request_id, receive),
-            )
-            if answer is None:
+            try:
+                answer = await self._app.answer_direct(
+                    call.found,
+                    DirectRequest(
+                        head.path, head.query, head.headers, body, request_id, receive, started
+                    ),
+                )
+            except ClientGone:
                 return None
+            except Exception as crash:
+                answer = self._answer_to_crash(request_id, crash)
             status = answer.status
             last = last or _CLOSE in answer.headers
-            return Written(self._bytes_of(answer, head, request_id, started, last=last), last)
+            content = self._heads.with_head(answer, place.root, request_id, started, last=last)
+            return Written(content, last)
         finally:
-            edge.log(request_id, head.method, head.path.decode(), status, started)
+            edge.log(request_id, head.method, place.shown, status, started, self.now())
 
-    async def _ask(self, found: Any, request: DirectRequest) -> DirectAnswer | None:
-        try:
-            return await self._app.answer_direct(found, request)
-        except ClientGone:
-            return None
-        except Exception as crash:
-            report_crash(self._edge.settings.on_event, request.request_id, crash)
-            _, content = answer_to(CRASH, close=True)
-            return DirectAnswer(500, ((b"content-type", b"application/json"), _CLOSE), content)
-
-    def _bytes_of(
-        self, answer: DirectAnswer, head: PlainHead, request_id: str, now: float, *, last: bool
-    ) -> bytes:
-        own: Headers = [*answer.headers, (b"content-length", b"%d" % len(answer.content))]
-        stamped = stamp(
-            own,
-            path=head.path.decode(),
-            request_id=request_id,
-            current_version=self._edge.settings.current_version,
-        )
-        if last and _CLOSE not in answer.headers:
-            stamped.append(_CLOSE)
-        lines = b"".join([b"%b: %b\r\n" % pair for pair in stamped])
-        return b"%b%b%b\r\n%b" % (
-            _STATUS_LINES[answer.status],
-            lines,
-            self._date_line(now),
-            answer.content,
-        )
-
-    def _date_line(self, now: float) -> bytes:
-        if now >= self._date_from + _DATE_S or not self._date:
-            self._date_from = now
-            self._date = f"date: {formatdate(usegmt=True)}\r\n".encode()
-        return self._date
+    def _answer_to_crash(self, request_id: str, crash: Exception) -> DirectAnswer:
+        report_crash(self._edge.settings.on_event, request_id, crash)
+        _, content = answer_to(CRASH, close=True)
+        return DirectAnswer(500, ((b"content-type", b"application/json"), _CLOSE), content)

@@ -29,6 +29,11 @@ class _Phase(enum.Enum):
     OVER = enum.auto()
 
 
+# Every request takes these two. A look-up in the class would cost as much as a call.
+_IDLE: Final = _Phase.IDLE
+_BUSY: Final = _Phase.BUSY
+
+
 class Rest(Exception):
     """Raised when hypercorn has to take the connection over.
 
@@ -80,16 +85,23 @@ class LaneConnection:
         self._fd = stream.socket.fileno()
         self._raw = b""
         self._answered = 0
-        self._phase = _Phase.IDLE
+        self._phase = _IDLE
         # A new connection has `head_s`, which is shorter than `keep_alive_s`: no client's pool
         # opens a connection before it has a request.
-        self._until = trio.current_time() + config.limits.head_s
+        self._until = self._lane.now() + config.limits.head_s
         config.idle[owner] = None
 
     async def serve(self) -> None:
         """Answer plain requests until the connection is over. Raises `Rest`."""
-        while (call := await self._next_call()) is not None:
-            if not await self._serve(call):
+        while True:
+            if self._raw:  # the client did not wait for the last answer: let other tasks run
+                await trio.lowlevel.checkpoint()
+            elif not await self._read():
+                return
+            call = self._lane.take(self._raw)
+            if not isinstance(call, Call) or len(self._raw) < call.end:
+                call = await self._whole(call)
+            if call is None or not await self._serve(call):
                 return
 
     def sweep(self, now: float) -> None:
@@ -104,7 +116,7 @@ class LaneConnection:
 
     def end(self) -> None:
         """End the connection if it is idle."""
-        if self._phase is _Phase.IDLE:
+        if self._phase is _IDLE:
             self._until = -inf
             self.sweep(0)
 
@@ -112,28 +124,26 @@ class LaneConnection:
         """End an idle connection now, and one that is receiving a head soon."""
         self.end()
         if self._phase is _Phase.HEAD:
-            self._until = min(self._until, trio.current_time() + self._config.limits.linger_s)
+            self._until = min(self._until, self._lane.now() + self._config.limits.linger_s)
 
-    async def _next_call(self) -> Call | None:
-        """Return the next request with its whole body; None once there is none. Raises `Rest`."""
+    async def _whole(self, call: Call | Unfinished | None) -> Call | None:
+        """Return a request once all of it is here; None if that never happens. Raises `Rest`."""
         limits = self._config.limits
-        if self._raw:  # the client did not wait for the last answer: let other tasks run
-            await trio.lowlevel.checkpoint()
-        call: Call | Unfinished | None
-        while not self._raw or isinstance(call := self._lane.take(self._raw), Unfinished):
-            if self._raw and self._phase is _Phase.IDLE:
+        while isinstance(call, Unfinished):
+            if self._phase is _IDLE:
                 self._phase = _Phase.HEAD
                 self._config.idle.pop(self._owner, None)
-                self._until = trio.current_time() + limits.head_s
+                self._until = self._lane.now() + limits.head_s
             if not await self._read():
-                self._hand_over_unless(self._phase is _Phase.OVER or not self._raw)
+                self._hand_over_unless(self._phase is _Phase.OVER)
                 return None
+            call = self._lane.take(self._raw)
         if call is None:
             self._hand_over_unless(False)
         elif len(self._raw) < call.end:
             self._phase = _Phase.BODY
             self._config.idle.pop(self._owner, None)
-            self._until = trio.current_time() + limits.lane_body_s
+            self._until = self._lane.now() + limits.lane_body_s
             while len(self._raw) < call.end:
                 if not await self._read():
                     self._hand_over_unless(False)
@@ -142,7 +152,7 @@ class LaneConnection:
     def _hand_over_unless(self, over: bool) -> None:
         """Raise `Rest` if the connection is not over."""
         if not over:
-            until = trio.current_time() + self._config.limits.head_s
+            until = self._lane.now() + self._config.limits.head_s
             if self._phase is _Phase.HEAD:
                 until = self._until
             raise Rest(self._raw, until, self._answered)
@@ -162,27 +172,37 @@ class LaneConnection:
 
     async def _serve(self, call: Call) -> bool:
         """Answer a request. Return whether the connection goes on."""
-        config, raw = self._config, self._raw
-        limits = config.limits
+        config, raw, lane = self._config, self._raw, self._lane
+        limits, now = config.limits, lane.now()
         self._raw = raw[call.end :]
-        self._phase = _Phase.BUSY
+        self._phase = _BUSY
         config.idle.pop(self._owner, None)
-        self._until = trio.current_time() + limits.read_s
+        self._until = now + limits.read_s
         self._answered += 1
-        written = await self._lane.answer(
+        written = await lane.answer(
             call,
             raw[call.body_at : call.end],
             self._await_end,
+            now,
             last=self._answered >= limits.requests_per_connection,
         )
-        if written is None or not await self._write(written.content):
+        if written is None:
+            return False
+        content = written.content
+        try:
+            sent = os.write(self._fd, content)
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            return False
+        if sent < len(content) and not await self._send(content[sent:]):
             return False
         if written.last or config.stopping:
             await self._linger()
             return False
-        self._phase = _Phase.IDLE
+        self._phase = _IDLE
         config.idle[self._owner] = None
-        self._until = trio.current_time() + limits.keep_alive_s
+        self._until = lane.now() + limits.keep_alive_s
         return True
 
     async def _await_end(self) -> Message:
@@ -191,20 +211,10 @@ class LaneConnection:
         At most one read of what the client sends meanwhile is kept.
         """
         while len(self._raw) < READ_BYTES and await self._read():
-            self._until = trio.current_time() + self._config.limits.read_s
+            self._until = self._lane.now() + self._config.limits.read_s
         if len(self._raw) >= READ_BYTES:
             await trio.sleep_forever()
         return dict(_GONE)
-
-    async def _write(self, content: bytes) -> bool:
-        """Write a response, in most cases with one call. Return whether the client took it."""
-        try:
-            sent = os.write(self._fd, content)
-        except BlockingIOError:
-            sent = 0
-        except OSError:
-            return False
-        return sent == len(content) or await self._send(content[sent:])
 
     async def _linger(self) -> None:
         """Send the end of the stream, and drop for a while what still arrives.

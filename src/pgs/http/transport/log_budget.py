@@ -48,6 +48,8 @@ class LogBudget:
 
     def settle(self, now: float) -> None:
         """Log how many lines were left out in each second that has ended at `now`."""
+        if not self._left_out:
+            return
         for kind in [kind for kind in self._left_out if now >= self._seconds[kind].began + 1]:
             self._left_out.discard(kind)
             left_out = self._seconds.pop(kind).left_out

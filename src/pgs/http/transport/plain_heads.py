@@ -14,7 +14,7 @@ import msgspec
 
 from pgs.domain.secrets import HidesSecrets
 from pgs.http.transport.asgi import Headers
-from pgs.http.transport.heads import HOST, LENGTH, PRIVATE_PREFIX
+from pgs.http.transport.heads import HOST, PRIVATE_PREFIX
 
 METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
@@ -27,6 +27,12 @@ MAX_PLAIN_HEADERS: Final = 64
 NAMES_MAX: Final = 1024
 """Spellings of header names that are kept, so that a name is checked once. Clients in use send a
 few dozen."""
+
+HOSTS_MAX: Final = 64
+"""Values of Host that are kept, so that a value is checked once. A deployment has one or two."""
+
+LENGTH_DIGITS: Final = 15
+"""Digits of a plain Content-Length, as in `heads.LENGTH`."""
 
 END: Final = b"\r\n\r\n"
 
@@ -52,6 +58,11 @@ _UNUSUAL: Final = frozenset(
 
 _names: dict[bytes, bytes] = {}
 """Header names in lower case, by their spelling."""
+
+_hosts: set[bytes] = set()
+"""Values of Host that were checked and are valid."""
+
+_METHODS: Final = {method.encode(): method for method in METHODS}
 
 
 class PlainHead(HidesSecrets, msgspec.Struct, frozen=True):
@@ -85,13 +96,24 @@ def read_plain_head(head: bytes) -> PlainHead | None:
         if name is None or name in headers or not colon:
             return None
         headers[name] = value.strip(b" ")
-    host = headers.get(b"host")
     length = headers.get(b"content-length", b"0")
-    goes_on = b"connection" not in headers or headers[b"connection"].lower() == b"keep-alive"
-    if host is None or not HOST.fullmatch(host) or not LENGTH.fullmatch(length) or not goes_on:
+    if not _is_host(headers.get(b"host")) or not length.isdigit() or len(length) > LENGTH_DIGITS:
+        return None
+    if headers.get(b"connection", b"keep-alive").lower() != b"keep-alive":
         return None
     method, path, query = asked.groups(b"")
-    return PlainHead(method.decode(), path, query, list(headers.items()), int(length))
+    return PlainHead(_METHODS[method], path, query, list(headers.items()), int(length))
+
+
+def _is_host(value: bytes | None) -> bool:
+    """Return whether a value of Host names one host."""
+    if value in _hosts:
+        return True
+    if value is None or not HOST.fullmatch(value):
+        return False
+    if len(_hosts) < HOSTS_MAX:
+        _hosts.add(value)
+    return True
 
 
 def may_become_plain(start: bytes) -> bool:

@@ -1,0 +1,83 @@
+"""Heads of the lane's responses. What those of one kind have in common is made once."""
+
+from email.utils import formatdate
+from http import HTTPStatus
+from typing import Final
+
+from pgs.http.transport.direct import DirectAnswer
+from pgs.http.transport.heads import REQUEST_ID, is_under, stamp
+
+_STATUS_LINES: Final = {
+    status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus
+}
+
+_ROOTS: Final = ("/partner", "/embed")
+
+_DATE_S: Final = 1.0
+"""Seconds for which a `Date` header is used again. It tells whole seconds."""
+
+_SLOT: Final = b"\0%d"
+"""Stands for a value while a template is made. No value of a header has a NUL."""
+
+
+def root_of(path: str) -> str:
+    """Return the part of the interface that has the path; `/` if `stamp` treats it as no part."""
+    return next((root for root in _ROOTS if is_under(path, root)), "/")
+
+
+class ResponseHeads:
+    """Puts heads before the contents of answers.
+
+    Responses with the same status and names of headers differ only in values. The rest of such a
+    head is a template. There are as many templates as the application has kinds of answers.
+    """
+
+    def __init__(self, current_version: int) -> None:
+        self._current_version = current_version
+        self._templates: dict[tuple[int, str, bool, tuple[bytes, ...]], bytes] = {}
+        self._date = b""
+        self._date_from = 0.0
+
+    def with_head(
+        self, answer: DirectAnswer, root: str, request_id: str, now: float, *, last: bool
+    ) -> bytes:
+        """Return the whole response, with the headers that every response at `root` carries.
+
+        With `last` the head says that the connection ends. `now` is on trio's clock.
+        """
+        names, values = zip(*answer.headers, strict=True) if answer.headers else ((), ())
+        kind = (answer.status, root, last, names)
+        template = self._templates.get(kind)
+        if template is None:
+            template = self._templates[kind] = self._template(*kind)
+        if now >= self._date_from + _DATE_S or not self._date:
+            self._date_from = now
+            self._date = formatdate(usegmt=True).encode()
+        content = answer.content
+        return template % (*values, request_id.encode(), len(content), self._date, content)
+
+    def _template(self, status: int, root: str, last: bool, names: tuple[bytes, ...]) -> bytes:
+        """Return a format for the values of `names`, request id, length, date and content."""
+        stamped = stamp(
+            [(name, _SLOT % at) for at, name in enumerate(names)],
+            path=root,
+            request_id="",
+            current_version=self._current_version,
+        )
+        kept = {value: name for name, value in stamped if value.startswith(_SLOT[:1])}
+        lines = [_STATUS_LINES[status]]
+        for at in range(len(names)):
+            name = kept.get(_SLOT % at)
+            # A value of no character takes the place of a header that is not sent.
+            lines.append(b"%.0b" if name is None else _escaped(name) + b": %b\r\n")
+        lines.append(REQUEST_ID + b": %b\r\n")
+        for name, value in stamped:
+            if value not in kept and name != REQUEST_ID:
+                lines.append(_escaped(b"%b: %b\r\n" % (name, value)))
+        if last and b"connection" not in names:
+            lines.append(b"connection: close\r\n")
+        return b"".join([*lines, b"content-length: %d\r\ndate: %b\r\n\r\n%b"])
+
+
+def _escaped(text: bytes) -> bytes:
+    return text.replace(b"%", b"%%")
