@@ -5,7 +5,7 @@ the request as if it had come from outside. If it is not the owner, it answers 5
 client to try again, so that no request goes round in circles.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Protocol
 
 import msgspec
@@ -84,6 +84,11 @@ class Forwarding:
             return
         if answer is not None:
             await send_answer(scope, send, answer)
+
+    @property
+    def direct_paths(self) -> Collection[bytes]:
+        """The paths without variable parts that requests may have."""
+        return self._app.direct_paths
 
     def find_direct(self, method: str, path: bytes) -> Any | None:
         """Return what `answer_direct` needs, or None if such requests must come over ASGI."""
