@@ -172,3 +172,17 @@ async def test_accepting_another_accounts_invite_ignores_the_revision_of_the_cal
             "POST", f"invites/{invite_id}/accept", headers=[("If-Match", str(revision))]
         )
         check_refusal(reply, 409, reason)
+
+
+async def test_what_is_read_carries_a_revision_that_a_write_may_name(admin: AdminClient) -> None:
+    for place in ("account", "keys", "games", "prices/test", "matches?environment=test"):
+        read = await admin.call("GET", place)
+        revision = (await admin.call_ok("GET", "account"))["revision"]
+        assert read.header("account-revision") == str(revision), place
+        body = {"environment": "test", "origin": f"https://{place[:4]}.example"}
+        seen = [("If-Match", str(revision).encode())]
+        assert (await admin.call("POST", "origins", body, headers=seen)).status == 200
+        refused = await admin.call("POST", "origins", body, headers=seen)
+        check_refusal(refused, 409, "partner_changed")
+    assert (await admin.call("GET", "invites/mine", who="stranger")).status == 200
+    assert (await admin.call("GET", "nothing")).header("account-revision") is None

@@ -231,6 +231,8 @@ async def test_the_admin_api_says_what_to_send_instead(admin: AdminClient) -> No
     assert "https only" not in worse.json["error"]
     readiness = await admin.call_ok("GET", f"readiness?environment=test&gameId={BOTH}")
     assert not readiness["ready"]
+    # Without a game, it is about the one that is on.
+    assert await admin.call_ok("GET", "readiness?environment=test") == readiness
     told = {gate["gate"]: gate for gate in readiness["gates"] if not gate["ok"]}
     assert told["game_licensed"]["reason"] == "game_not_licensed"
     assert told["rake_terms_agreed"]["changeItAt"].endswith("/portal/test/terms")

@@ -9,10 +9,26 @@ from typing import Final
 
 import msgspec
 
-from pgs.domain.accounts import Account, check_licence
+from pgs.domain.accounts import Account, Licence, check_licence
 from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal, refuse
 from pgs.domain.tiers import Tier, TierCatalogue, price_seat
+
+FIRST_GAME: Final = "tic-tac-toe"
+"""The game that an account without any is led to: its matches are short."""
+
+
+def nearest_game(account: Account, environment: Environment, games: Collection[str]) -> str:
+    """Return the game at which the account is nearest to a match; "" if there are no games.
+
+    One that is on in the environment, else one whose live access is requested, else `FIRST_GAME`.
+    """
+    known = sorted(games)
+    licences = {game_id: account.licences.get(game_id, Licence()) for game_id in known}
+    on = [game_id for game_id in known if licences[game_id].covers(environment)]
+    requested = [game_id for game_id in known if licences[game_id].live == "requested"]
+    first = [game_id for game_id in known if game_id == FIRST_GAME]
+    return next(iter([*on, *requested, *first, *known]), "")
 
 
 class Gate(msgspec.Struct, frozen=True):

@@ -87,6 +87,11 @@ export interface Questions {
   tellMerged(): void;
 }
 
+/** How often a page is read while the account changes. */
+const TRIES_MAX = 5;
+/** How many answers' revisions are kept: more than a page reads at the same time. */
+const ANSWERS_KEPT = 100;
+
 const STEP_UP = new Set(['step_up_required', 'fresh_step_up_required', 'totp_not_enrolled']);
 
 export class Api {
@@ -95,6 +100,11 @@ export class Api {
   #revision: number | null = null;
   #listeners = new Set<(account: Account) => void>();
   #newest = 1;
+  #reading: Promise<Account> | null = null;
+  #renewing: Promise<boolean> | null = null;
+  /** How many calls have begun, and for the newest answers which call it was and its revision. */
+  #began = 0;
+  #answered: { began: number; revision: number }[] = [];
 
   constructor(signIn: SignIn) {
     this.#signIn = signIn;
@@ -115,15 +125,36 @@ export class Api {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Reads the account; later writes carry its revision. */
-  async account(): Promise<Account> {
+  /** Reads the account, once for all who ask meanwhile. Later writes carry its revision. */
+  account(): Promise<Account> {
+    this.#reading ??= this.#account().finally(() => (this.#reading = null));
+    return this.#reading;
+  }
+
+  async #account(): Promise<Account> {
     const account = await this.read<Account>('account');
+    // A later read may have been answered first. The revision never goes down.
+    if (this.#revision !== null && account.revision < this.#revision) return account;
     this.#revision = account.revision;
     for (const listener of this.#listeners) listener(account);
     return account;
   }
 
-  async read<T>(path: string): Promise<T> {
+  /**
+   * Reads with `read`, and the account at the same time. Resolves with what is at least as new as
+   * the revision that later writes carry: if the account has changed meanwhile, it reads again.
+   */
+  async together<T>(read: () => Promise<T>): Promise<T> {
+    for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+      const before = this.#began;
+      const [found] = await Promise.all([read(), this.account()]);
+      const since = this.#answered.filter(({ began }) => began > before);
+      if (since.every(({ revision }) => revision >= this.#revision!)) return found;
+    }
+    throw new Error('The account changes all the time. Try again later.');
+  }
+
+  read<T>(path: string): Promise<T> {
     return this.#again<T>(() => this.#send('GET', path));
   }
 
@@ -143,7 +174,7 @@ export class Api {
       try {
         const answer = await this.#again<T>(() => this.#send(method, path, sent, this.#revision));
         // If this fails, the next write finds a change and asks.
-        await this.account().catch(() => null);
+        await this.#account().catch(() => null);
         return answer;
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
@@ -182,10 +213,10 @@ export class Api {
     if (refused.reason !== 'partner_changed') return false;
     if (merge === undefined) {
       const goesOn = await questions.goOnDespiteChange(what, null);
-      await this.account();
+      await this.#account();
       return goesOn;
     }
-    await this.account();
+    await this.#account();
     const versus = await merge.compare();
     if (versus.length > 0) return questions.goOnDespiteChange(what, versus);
     questions.tellMerged();
@@ -198,10 +229,17 @@ export class Api {
       return await send();
     } catch (error) {
       if (!(error instanceof Refused) || error.reason !== 'sign_in_required') throw error;
-      const renewed = (await this.#signIn.renew()) || (await this.#questions?.signInAgain());
-      if (!renewed) throw error;
+      if (!(await this.#signInAgain())) throw error;
       return send();
     }
+  }
+
+  /** Renews the sign-in, once for all calls that were refused meanwhile. */
+  #signInAgain(): Promise<boolean> {
+    const again = async () =>
+      (await this.#signIn.renew()) || ((await this.#questions?.signInAgain()) ?? false);
+    this.#renewing ??= again().finally(() => (this.#renewing = null));
+    return this.#renewing;
   }
 
   async #send<T>(
@@ -210,6 +248,8 @@ export class Api {
     body?: object,
     revision: number | null = null,
   ): Promise<T> {
+    this.#began += 1;
+    const began = this.#began;
     const headers: Record<string, string> = { Authorization: `Bearer ${this.#signIn.token}` };
     if (revision !== null) headers['If-Match'] = String(revision);
     if (body !== undefined) headers['Content-Type'] = 'application/json';
@@ -220,6 +260,9 @@ export class Api {
     }).catch(() => {
       throw new Unreachable();
     });
+    const seen = reply.headers.get('Account-Revision');
+    if (seen !== null) this.#answered.push({ began, revision: Number(seen) });
+    this.#answered = this.#answered.slice(-ANSWERS_KEPT);
     this.#newest = Number(reply.headers.get('X-Service-Api-Version') ?? this.#newest);
     const told = await reply.json().catch(() => ({}));
     if (!reply.ok) throw new Refused(reply.status, told, reply.headers.get('X-Request-Id') ?? '');

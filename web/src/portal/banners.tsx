@@ -1,6 +1,6 @@
 /** The line under the bar that says what is broken on another page. It stays until that works. */
 
-import { useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Api, Environment } from './api';
 import { READ_AGAIN } from './page';
 import { Icon } from './parts/icon';
@@ -119,12 +119,13 @@ export function bannersOf(environment: Environment, { webhook, keys, tiers }: Fo
 }
 
 async function look(api: Api): Promise<Banner[]> {
-  const { keys } = await api.read<{ keys: Key[] }>('keys?limit=500');
+  const reading = api.read<{ keys: Key[] }>('keys?limit=500');
   const each = await Promise.all(
     (['live', 'test'] as const).map(async (environment) => {
-      const [{ webhook }, { tiers }] = await Promise.all([
+      const [{ webhook }, { tiers }, { keys }] = await Promise.all([
         api.read<{ webhook?: Webhook }>(`webhooks/${environment}`),
         api.read<{ tiers: Tier[] }>(`tiers?environment=${environment}`),
+        reading,
       ]);
       return bannersOf(environment, { webhook, keys, tiers });
     }),
@@ -133,12 +134,15 @@ async function look(api: Api): Promise<Banner[]> {
   return [...found.filter(({ bad }) => bad), ...found.filter(({ bad }) => !bad)];
 }
 
-/** Reads after each write, on focus and once a minute. If a read fails, the last result stays. */
+/**
+ * Reads at once, after each change of the account's revision, on focus and once a minute. If a read
+ * fails, the last result stays.
+ */
 export function useBanners(api: Api, revision: number | null): Banner[] {
   const [banners, setBanners] = useState<Banner[]>([]);
+  const again = useCallback(() => void look(api).then(setBanners, () => null), [api]);
+  const known = useRef<number | null>(null);
   useEffect(() => {
-    if (revision === null) return;
-    const again = () => void look(api).then(setBanners, () => null);
     again();
     const timer = setInterval(again, EVERY_MS);
     addEventListener(READ_AGAIN, again);
@@ -146,7 +150,11 @@ export function useBanners(api: Api, revision: number | null): Banner[] {
       clearInterval(timer);
       removeEventListener(READ_AGAIN, again);
     };
-  }, [api, revision]);
+  }, [again]);
+  useEffect(() => {
+    if (known.current !== null && known.current !== revision) again();
+    known.current = revision;
+  }, [again, revision]);
   return banners;
 }
 

@@ -17,6 +17,7 @@ import './styles/alone.css';
 import { go } from './address';
 import { Api } from './api';
 import type { FirstRunProps } from './first-run';
+import { placeOf } from './routes';
 import { Shell } from './shell';
 import { handOver, SignIn } from './sign-in';
 import type { PortalData } from './sign-in';
@@ -47,12 +48,12 @@ function Start({ signIn, said }: StartProps) {
   );
 }
 
-const isFirstRun = () => /^\/portal\/(start|join)(\/|$)/.test(location.pathname);
+const isFirstRun = (path = location.pathname) => /^\/portal\/(start|join)(\/|$)/.test(path);
 
 function Portal({ signIn, said }: StartProps) {
   const [api] = useState(() => new Api(signIn));
   const [inside, setInside] = useState(signIn.token !== null);
-  const [first, setFirst] = useState(isFirstRun);
+  const [first, setFirst] = useState(() => isFirstRun());
   const [FirstRun, setFirstRun] = useState<ComponentType<FirstRunProps> | null>(null);
   useEffect(() => {
     if (inside && first) void import('./first-run').then((it) => setFirstRun(() => it.default));
@@ -72,9 +73,15 @@ function Portal({ signIn, said }: StartProps) {
   return FirstRun && <FirstRun {...{ api, signIn }} onLeave={leave} onReady={ready} />;
 }
 
+/** Loads the script of a page while the sign-in is under way. */
+function preload(path: string): void {
+  if (!isFirstRun(path)) void placeOf(path).route.load().catch(() => null);
+}
+
 async function start(): Promise<void> {
   const meta = document.querySelector<HTMLMetaElement>('meta[name="pgs-portal"]');
   const signIn = new SignIn(JSON.parse(meta?.content ?? '{}') as PortalData);
+  preload(signIn.awaited ?? location.pathname);
   let said = '';
   if (location.pathname === '/portal/signed-in') {
     try {

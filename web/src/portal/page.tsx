@@ -1,7 +1,8 @@
 /** What every page gets, how it reads and writes, and how it shows what has failed. */
 
+import { createContext } from 'preact';
 import type { ComponentChildren } from 'preact';
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { Refused } from './api';
 import type { Account, Api, Environment } from './api';
 import { Button } from './parts/button';
@@ -23,6 +24,30 @@ export const mayWrite = (account: Account) => account.role !== 'viewer';
 
 /** Whether the role may change what admins alone may change. */
 export const mayRule = (account: Account) => account.role === 'admin';
+
+/** The account until it is read. Its role may do nothing, and no page shows it. */
+export const UNREAD: Account = {
+  partnerId: '',
+  name: '',
+  active: true,
+  role: 'viewer',
+  uid: '',
+  email: '',
+  revision: 0,
+  pins: { live: 1, test: 1 },
+  stepUp: { enrolled: false },
+  rakeTerms: {},
+  open: {
+    live: { waitingSeats: 0, runningMatches: 0 },
+    test: { waitingSeats: 0, runningMatches: 0 },
+  },
+};
+
+/**
+ * Whether the account was read. A page begins to read before that, and shows what it has read after
+ * it, so that both take one round trip.
+ */
+export const AccountRead = createContext(false);
 
 export interface Reading<T> {
   /** What was read last. It stays when a later read fails. */
@@ -63,9 +88,7 @@ export function useReadingOf<T>(api: Api, read: () => Promise<T>): Reading<T> {
   current.current = read;
   const readAgain = useCallback(async () => {
     try {
-      // The account first: what is read after it is at least as new as its revision.
-      await api.account();
-      const found = await read();
+      const found = await api.together(read);
       if (current.current !== read) return;
       setValue(found);
       setAt(Date.now() / 1000);
@@ -128,16 +151,19 @@ interface FrameProps {
 const NOT_READ = 'This page could not be read. Play, keys and webhooks are not touched by that.';
 
 /** A page: its title, its answer, and what it has read. */
-export function PageFrame({ title, answer, acts, error, loading, children }: FrameProps) {
+export function PageFrame({ title, answer, acts, error: failed, ...rest }: FrameProps) {
+  const read = useContext(AccountRead);
+  const loading = rest.loading || !read;
+  const error = read ? failed : null; // the shell says why the account could not be read
   return (
     <>
       <div class="head">
         <h1 tabIndex={-1}>{title}</h1>
         <p class="answer">{loading ? (error === null ? 'Reading …' : NOT_READ) : answer}</p>
-        {acts !== undefined && <div class="acts">{acts}</div>}
+        {acts !== undefined && read && <div class="acts">{acts}</div>}
       </div>
       <Problem error={error} again />
-      {loading ? error === null && <Shapes /> : children}
+      {loading ? error === null && <Shapes /> : rest.children}
     </>
   );
 }

@@ -33,7 +33,7 @@ interface Key {
 
 /** What an account has and what it lacks for a match in an environment. */
 export interface Standing {
-  /** The game that it is about: one that is on, else the first one. */
+  /** The game that it is about, which the service chooses: one that is on, if there is one. */
   game: Game | null;
   readiness: Readiness | null;
   /** How many keys of the environment work. */
@@ -44,33 +44,19 @@ export interface Standing {
   admins: string[];
 }
 
-/** The first game of an account that has none: its matches are short. */
-const EASY = 'tic-tac-toe';
-
-function chosen(games: Game[], environment: Environment): Game | null {
-  const on = (game: Game) => (environment === 'test' ? game.test : game.live === 'granted');
-  return (
-    games.find(on) ??
-    games.find((game) => game.live === 'requested') ??
-    games.find(({ gameId }) => gameId === EASY) ??
-    games[0] ??
-    null
-  );
-}
-
-/** Reads what the account has and what it lacks. */
+/** Reads what the account has and what it lacks, all at the same time. */
 export async function readStanding(api: Api, environment: Environment): Promise<Standing> {
-  const [{ games }, { keys }, { matches }, { members }] = await Promise.all([
+  const [{ games }, { keys }, { matches }, { members }, readiness] = await Promise.all([
     api.read<{ games: Game[] }>('games?limit=500'),
     api.read<{ keys: Key[] }>('keys?limit=500'),
     api.read<{ matches: unknown[] }>(`matches?environment=${environment}&limit=1`),
     api.read<{ members: Member[] }>('members?limit=500'),
+    api.read<Readiness>(`readiness?environment=${environment}`),
   ]);
-  const game = chosen(games, environment);
-  const asked = game && new URLSearchParams({ environment, gameId: game.gameId });
+  const game = games.find(({ gameId }) => gameId === readiness.gameId) ?? null;
   return {
     game,
-    readiness: asked && (await api.read<Readiness>(`readiness?${asked}`)),
+    readiness: game && readiness,
     keys: keys.filter((key) => key.environment === environment && key.status !== 'revoked').length,
     played: matches.length > 0,
     admins: members.filter(({ role }) => role === 'admin').map(({ email }) => email),

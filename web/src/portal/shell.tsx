@@ -10,7 +10,7 @@ import { Bar } from './bar';
 import { Asking } from './dialogs';
 import { useKeyboard } from './keyboard';
 import { Me } from './me';
-import { Problem, readAllAgain } from './page';
+import { AccountRead, Problem, readAllAgain, READ_AGAIN, UNREAD } from './page';
 import type { PageProps } from './page';
 import { Palette } from './palette';
 import { hasDraft } from './parts/draft';
@@ -62,8 +62,13 @@ function useAccount(api: Api) {
       setAccount(read);
       setError(null);
     });
-    api.account().catch(setError);
-    return end;
+    const again = () => void api.account().catch(setError);
+    again();
+    addEventListener(READ_AGAIN, again);
+    return () => {
+      removeEventListener(READ_AGAIN, again);
+      end();
+    };
   }, [api]);
   return { account, error };
 }
@@ -131,6 +136,28 @@ function useTold() {
   return { told, tell };
 }
 
+interface ShownProps extends Pick<PageProps, 'api' | 'tell'> {
+  Page: ComponentType<PageProps>;
+  place: Place;
+  account: Account | null;
+}
+
+/** The page. It reads while the account is read. */
+function Shown({ Page, place: { environment, route, id }, account, ...rest }: ShownProps) {
+  return (
+    <AccountRead.Provider value={account !== null}>
+      <Page
+        key={`${environment} ${route.name} ${id ?? ''}`}
+        account={account ?? UNREAD}
+        {...{ environment, id, ...rest }}
+      />
+    </AccountRead.Provider>
+  );
+}
+
+const isStranger = (error: unknown) =>
+  error instanceof Refused && error.reason === 'not_a_partner_admin';
+
 export interface ShellProps {
   api: Api;
   signIn: SignIn;
@@ -142,7 +169,7 @@ export interface ShellProps {
 export function Shell({ api, signIn, onLeave, onStranger }: ShellProps) {
   const place = usePlace();
   useFocusReads();
-  const { environment, route, id } = place;
+  const { environment, route } = place;
   const { Page, error: notLoaded } = useLoaded(route);
   const { account, error } = useAccount(api);
   const { told, tell } = useTold();
@@ -151,12 +178,13 @@ export function Shell({ api, signIn, onLeave, onStranger }: ShellProps) {
   const banners = useBanners(api, account?.revision ?? null);
   useEffect(() => setOpen(null), [route, environment]);
   useEffect(() => {
-    if (error instanceof Refused && error.reason === 'not_a_partner_admin') onStranger();
+    if (isStranger(error)) onStranger();
   }, [error]);
   useTitle(place, account, Page !== null && account !== null);
   const onPalette = useCallback(() => setOpen('palette'), []);
   const onPage = useCallback((name: string) => go(linkTo(environment, name)), [environment]);
   useKeyboard({ onPalette, onPage, single });
+  const onMenu = () => setOpen(open === 'rail' ? null : 'rail');
   const close = () => setOpen(null);
   return (
     <div
@@ -167,9 +195,8 @@ export function Shell({ api, signIn, onLeave, onStranger }: ShellProps) {
         Skip to the page
       </a>
       <Bar
-        {...{ account, place, onPalette }}
+        {...{ account, place, onPalette, onMenu }}
         open={open === 'rail'}
-        onMenu={() => setOpen(open === 'rail' ? null : 'rail')}
         onMe={() => setOpen('me')}
       />
       <Rail account={account} place={place} banners={banners} onLeave={close} />
@@ -177,13 +204,8 @@ export function Shell({ api, signIn, onLeave, onStranger }: ShellProps) {
       <BannerLine banners={banners} place={place} />
       <main id="main" tabIndex={-1}>
         <Offline />
-        <Problem error={error ?? notLoaded} />
-        {Page !== null && account !== null && (
-          <Page
-            key={`${environment} ${route.name} ${id ?? ''}`}
-            {...{ api, account, environment, id, tell }}
-          />
-        )}
+        <Problem error={error ?? notLoaded} again={account === null} />
+        {Page !== null && <Shown {...{ Page, api, account, place, tell }} />}
       </main>
       <p class="toast" role="status">
         {told !== '' && <Icon name="check" />}

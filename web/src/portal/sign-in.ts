@@ -109,6 +109,14 @@ export class SignIn {
     return typeof email === 'string' ? email : '';
   }
 
+  /** The path to show after the sign-in that this tab waits for, or null. */
+  get awaited(): string | null {
+    const stored = sessionStorage.getItem(STORED);
+    if (location.pathname !== PATH || stored === null) return null;
+    const { back } = JSON.parse(stored) as Asked;
+    return insidePortal(back, location.origin).split('?')[0]!;
+  }
+
   /** Signs out of this tab. A renewal that still runs gets nothing. */
   forget(): void {
     clearTimeout(this.#timer);

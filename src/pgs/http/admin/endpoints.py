@@ -1,14 +1,21 @@
 """Functions with which the modules of the admin API declare their calls."""
 
-from typing import Final, Literal
+from functools import wraps
+from typing import Any, Final, Literal
 
 import msgspec
 
-from pgs.http.api.endpoint import Endpoint, Handler
+from pgs.domain.errors import BadRequest, Refusal
+from pgs.http.api.endpoint import Answer, CallBy, Endpoint, Handler, Reply, Stream
 
 PREFIX: Final = "/partner/admin/"
 
 LIST_QUERY: Final = frozenset({"cursor", "limit"})
+
+
+ACCOUNT_REVISION: Final = b"account-revision"
+"""The header of a read with a revision that the account had before anything was read. What was read
+is at least as new, so a write that depends on it may name this revision in If-Match."""
 
 
 def admin_read(
@@ -24,13 +31,30 @@ def admin_read(
     return Endpoint(
         method="GET",
         path=PREFIX + path,
-        handler=handler,
+        handler=_with_revision(handler),
         response=response,
         summary=summary,
         credential="identity",
         query=query,
         errors=errors,
     )
+
+
+def _with_revision(handler: Handler) -> Handler:
+    """Return a handler whose records carry the account's revision, if the caller has an account."""
+
+    @wraps(handler)
+    async def read(call: CallBy[Any]) -> Answer:
+        answer = await handler(call)
+        known = call.principal.known
+        if known is None or isinstance(answer, Refusal | BadRequest | Stream):
+            return answer
+        # The account as it was when the call was admitted.
+        revision = (ACCOUNT_REVISION, b"%d" % known.account.revision)
+        record = answer if isinstance(answer, Reply) else Reply(answer)
+        return Reply(record.body, (*record.headers, revision))
+
+    return read
 
 
 def admin_list(

@@ -6,7 +6,7 @@ from msgspec import UNSET, UnsetType
 
 from pgs.domain.environments import Environment
 from pgs.domain.errors import refuse
-from pgs.domain.readiness import ADVICE, PAGES, Around, Gate, gates, is_ready
+from pgs.domain.readiness import ADVICE, PAGES, Around, Gate, gates, is_ready, nearest_game
 from pgs.http.admin.endpoints import admin_read
 from pgs.http.api.endpoint import Answer, Endpoint
 from pgs.http.api.hints import unknown_game
@@ -35,10 +35,21 @@ class Readiness(msgspec.Struct, frozen=True, rename="camel"):
 
 
 async def read_readiness(call: AccountCall, environment: Environment) -> Answer:
-    """Return the gates."""
+    """Return the gates of the game that the query names."""
     game_id = call.query.get("gameId", "")
     if not game_id:
         return refuse("missing_parameter", parameter="gameId")
+    return await _readiness(call, environment, game_id)
+
+
+async def read_nearest(call: AccountCall, environment: Environment) -> Answer:
+    """Return the gates of the game that the query names, else of the nearest one."""
+    games = call.services.parts.games
+    named = call.query.get("gameId") or nearest_game(call.principal.account, environment, games)
+    return await _readiness(call, environment, named)
+
+
+async def _readiness(call: AccountCall, environment: Environment, game_id: str) -> Answer:
     parts = call.services.parts
     catalogue = parts.catalogue.published(trio.current_time())
     if catalogue is None:
@@ -95,7 +106,7 @@ ENDPOINTS = (
     ),
     admin_read(
         "readiness",
-        by_query(read_readiness),
+        by_query(read_nearest),
         Readiness,
         "What the account still needs before a seat at a game",
         query=_QUERY | {"environment"},

@@ -30,6 +30,10 @@ HEADERS: Final[dict[str, Any]] = {
         "description": "How many seconds to wait before the next try.",
         "schema": {"type": "integer", "minimum": 1},
     },
+    "Account-Revision": {
+        "description": "A revision of the account that is not newer than the answer, for If-Match.",
+        "schema": {"type": "integer"},
+    },
     "Idempotent-Replayed": {
         "description": "`true` if an earlier call with this idempotency key took the seat.",
         "schema": {"type": "string", "enum": ["true"]},
@@ -180,6 +184,8 @@ def _headers(endpoint: Endpoint, status: int) -> dict[str, Any]:
         names += ["RateLimit", "RateLimit-Policy"]
     if status == 429:
         names.append("Retry-After")
+    if endpoint.credential == "identity" and endpoint.method == "GET" and status == 200:
+        names.append("Account-Revision")
     if endpoint.launch and "idempotency_key_conflict" in endpoint.errors and status in (200, 402):
         names.append("Idempotent-Replayed")
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}

@@ -30,38 +30,39 @@ interface Figures {
 
 const asked = ({ from, to }: Range) => `from=${from}&to=${to}`;
 
-/** How many days ago a day was that is nearly always final. */
-const SURE_DAYS = 2;
-
-/** Returns the latest final day. Both the answer for a day and a refusal contain it. */
-async function latestOf(api: Api, environment: Environment): Promise<string> {
-  const day = plusDays(today(), -SURE_DAYS);
-  try {
-    return (await api.read<Usage>(`usage/${environment}?from=${day}&to=${day}`)).latestDay;
-  } catch (error) {
-    const latest = error instanceof Refused ? error.told.latestDay : undefined;
-    if (typeof latest !== 'string') throw error;
-    return latest;
+async function readRange(
+  api: Api,
+  environment: Environment,
+  view: View,
+  range: Range,
+): Promise<Figures> {
+  if (view === 'tier') {
+    const seats = await api.read<SeatSummary>(`seat-summary/${environment}?${asked(range)}`);
+    return { latest: seats.latestDay, range, usage: null, earlier: null, seats };
   }
+  const [usage, earlier] = await Promise.all([
+    api.read<Usage>(`usage/${environment}?${asked(range)}`),
+    api.read<Usage>(`usage/${environment}?${asked(before(range))}`),
+  ]);
+  return { latest: usage.latestDay, range, usage, earlier, seats: null };
 }
 
+/** Reads the range that is wanted. Without one: the days up to the latest final one. */
 async function readFigures(
   api: Api,
   environment: Environment,
   view: View,
   wanted: Range | null,
 ): Promise<Figures> {
-  const latest = await latestOf(api, environment);
-  const range = wanted ?? firstRange(latest);
-  if (view === 'tier') {
-    const seats = await api.read<SeatSummary>(`seat-summary/${environment}?${asked(range)}`);
-    return { latest, range, usage: null, earlier: null, seats };
+  try {
+    // Yesterday is nearly always final.
+    const range = wanted ?? firstRange(plusDays(today(), -1));
+    return await readRange(api, environment, view, range);
+  } catch (error) {
+    const latest = error instanceof Refused ? error.told.latestDay : undefined;
+    if (wanted !== null || typeof latest !== 'string') throw error;
+    return readRange(api, environment, view, firstRange(latest));
   }
-  const [usage, earlier] = await Promise.all([
-    api.read<Usage>(`usage/${environment}?${asked(range)}`),
-    api.read<Usage>(`usage/${environment}?${asked(before(range))}`),
-  ]);
-  return { latest, range, usage, earlier, seats: null };
 }
 
 function rangeOf(query: URLSearchParams): Range | null {
