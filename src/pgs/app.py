@@ -171,7 +171,7 @@ def _make_parts(
         process_admission=ProcessAdmission(config.process_rate),
         player_admission=PlayerAdmission(),
         admin_admission=ManyBuckets(PARTNER_POLICY),
-        key_uses=KeyUses(database, clock, system.on_event),
+        key_uses=KeyUses(database, system.on_event),
         presence=presence,
         alarms=Alarms(),
         deadlines=Deadlines(clock),

@@ -221,12 +221,12 @@ async def test_a_keys_last_use_is_known_at_once_and_survives_a_restart(
         unused = (await ask(s, MintKey("ops", "test", "unused"))).key.key_id
         account = s.account()
         await until(5)
-        s.parts.key_uses.note("acme", used)
+        s.parts.key_uses.note("acme", used, s.parts.clock.now())
         assert await s.parts.key_uses.of("acme", (used, unused)) == {used: at(5)}
         assert await key_uses_of(s.reader, "acme") == {}
         await until(ROUND_S + 1)
         assert await key_uses_of(s.reader, "acme") == {used: at(5)}
-        s.parts.key_uses.note("acme", used)
+        s.parts.key_uses.note("acme", used, s.parts.clock.now())
     async with ready_core(tmp_path, seed=1) as s:
         assert await s.parts.key_uses.of("acme", (used, unused)) == {
             used: at(61)
@@ -241,11 +241,11 @@ async def test_a_key_in_steady_use_is_written_once_an_hour(
     async with ready_core(tmp_path, faults=faults) as s:
         for minute in range(61):
             await until(minute * 60 + 1)
-            s.parts.key_uses.note("acme", "key_1")
-            s.parts.key_uses.note("acme", "key_2")
+            s.parts.key_uses.note("acme", "key_1", s.parts.clock.now())
+            s.parts.key_uses.note("acme", "key_2", s.parts.clock.now())
         assert faults.count("insert into key_use") == 2
         await until(COARSE_S + 2 * ROUND_S + 1)
-        s.parts.key_uses.note("acme", "key_1")
+        s.parts.key_uses.note("acme", "key_1", s.parts.clock.now())
         await until(COARSE_S + 3 * ROUND_S + 1)
         assert faults.count("insert into key_use") == 3
         assert (await s.parts.key_uses.of("acme", ("key_1",)))["key_1"] == at(COARSE_S + 121)
@@ -256,7 +256,7 @@ async def test_uses_that_could_not_be_written_are_written_a_minute_later(
 ) -> None:
     faults = Faults()
     async with ready_core(tmp_path, faults=faults) as s:
-        s.parts.key_uses.note("acme", "key_1")
+        s.parts.key_uses.note("acme", "key_1", s.parts.clock.now())
         faults.fail("insert into key_use")
         await until(ROUND_S + 1)
         assert await key_uses_of(s.reader, "acme") == {}

@@ -151,7 +151,7 @@ async def test_uses_of_keys_that_could_not_be_written_are_counted(
     events: list[str] = []
     faults = Faults()
     async with ready_core(tmp_path, faults=faults, on_event=events.append) as s:
-        s.parts.key_uses.note("acme", "key_1")
+        s.parts.key_uses.note("acme", "key_1", s.parts.clock.now())
         faults.fail("into key_use")
         await until(61)
         assert events.count("key_uses_unwritten") == 1

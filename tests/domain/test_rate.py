@@ -210,3 +210,14 @@ def test_headers_state_the_policy_and_what_is_left() -> None:
     assert policy_header(PARTNER_POLICY) == '"partner";q=300;w=4'
     assert policy_header(BucketPolicy(burst=160, rate=80)) == '"partner";q=160;w=2'
     assert rate_header(Bucket(PARTNER_POLICY).take(0.0)) == '"partner";r=299;t=1'
+
+
+@given(steps=st.lists(st.integers(0, 3_000_000), max_size=200))
+def test_spending_a_token_does_what_taking_one_does(steps: list[int]) -> None:
+    policy = BucketPolicy(burst=3, rate=7)
+    one, other, now = Bucket(policy), Bucket(policy), 0.0
+    for step in steps:
+        now += step / 1_000_000
+        taken = one.take(now)
+        assert other.spend(now) == taken.retry_after
+        assert other.left(now) == one.left(now)

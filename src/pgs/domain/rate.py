@@ -126,6 +126,17 @@ class Bucket:
             _seconds(self._full - credit, rate),
         )
 
+    def spend(self, now: float) -> int:
+        """Take one token; return 0, or the seconds after which to try again if there is none.
+
+        It does what `take` does, for callers who tell nobody about the bucket.
+        """
+        missing = _TICKS - self._earn(now)
+        if missing < self._rate:
+            self._credit = -missing
+            return 0
+        return _seconds(missing - self._rate + 1, self._rate)
+
     def left(self, now: float) -> int:
         """Return the whole tokens that the bucket holds at `now`."""
         return (self._earn(now) + self._rate - 1) // _TICKS

@@ -52,6 +52,10 @@ class ProcessAdmission:
         """Draw from the process bucket."""
         return self._process.take(now)
 
+    def wait_s(self, now: float) -> int:
+        """Draw from the process bucket; return 0, or the seconds after which to try again."""
+        return self._process.spend(now)
+
     def admit_unknown(self, now: float) -> Taken:
         """Draw from the bucket that all unknown keys share, but not from the process bucket."""
         return self._unknown.take(now)
@@ -63,19 +67,21 @@ class PartnerAdmission:
     def __init__(self, process: ProcessAdmission, factor: int = 1) -> None:
         self._process = process
         self._factor = factor
-        self._bucket = Bucket(times(PARTNER_POLICY, factor))
+        self._account: Account | None = None  # the one that `_policy` was made from
+        self._policy = times(PARTNER_POLICY, factor)
+        self._bucket = Bucket(self._policy)
 
     def admit(self, account: Account, now: float) -> Admission:
         """Draw from the partner's bucket and, if it admits the call, from the process bucket."""
-        policy = times(policy_of(account), self._factor)
-        bucket = self._bucket
-        if bucket.policy != policy:
-            bucket.change(policy, now)
-        taken = bucket.take(now)
+        if account is not self._account:
+            self._account, self._policy = account, times(policy_of(account), self._factor)
+            if self._bucket.policy != self._policy:
+                self._bucket.change(self._policy, now)
+        taken = self._bucket.take(now)
         if not taken.allowed:
-            return Admission(taken, policy, "partner", taken.retry_after)
-        process = self._process.admit(now)
-        return Admission(taken, policy, None if process.allowed else "process", process.retry_after)
+            return Admission(taken, self._policy, "partner", taken.retry_after)
+        wait_s = self._process.wait_s(now)
+        return Admission(taken, self._policy, "process" if wait_s else None, wait_s)
 
     def left(self, now: float) -> int:
         """Return how many calls the bucket would admit now, without drawing any."""

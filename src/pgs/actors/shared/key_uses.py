@@ -9,7 +9,6 @@ from collections.abc import Callable
 import structlog
 import trio
 
-from pgs.clock import Clock
 from pgs.storage.database import Database
 from pgs.storage.key_uses import key_uses_of, put_key_use
 from pgs.storage.transactions import StoreOutage, Tx, WriterFull
@@ -32,18 +31,17 @@ log = structlog.get_logger("pgs.key_uses")
 class KeyUses:
     """The last use of every key: exact if it came after the start, else as in the key's row."""
 
-    def __init__(self, database: Database, clock: Clock, on_event: Callable[[str], None]) -> None:
+    def __init__(self, database: Database, on_event: Callable[[str], None]) -> None:
         self._database = database
-        self._clock = clock
         self._on_event = on_event
         self._used: dict[
             tuple[str, str], int
         ] = {}  # partner id and key id → epoch seconds, for keys used since the start
         self._written: dict[tuple[str, str], int] = {}
 
-    def note(self, partner_id: str, key_id: str) -> None:
-        """Note that a key has just authenticated."""
-        self._used[partner_id, key_id] = self._clock.now()
+    def note(self, partner_id: str, key_id: str, at: int) -> None:
+        """Note that a key has authenticated at `at`, in epoch seconds."""
+        self._used[partner_id, key_id] = at
 
     async def of(self, partner_id: str, key_ids: tuple[str, ...]) -> dict[str, int]:
         """Return when a partner's keys were last used, in epoch seconds by key id.

@@ -3,6 +3,10 @@
 Nothing here waits, so nothing changes between two checks.
 """
 
+from __future__ import annotations
+
+from typing import Final
+
 import msgspec
 import trio
 
@@ -20,8 +24,16 @@ from pgs.http.api.versioning import ending
 from pgs.http.transport.asgi import Headers
 
 VERSION_HEADER = b"x-service-api-version"
+
+MADE_MAX: Final = 10_000
+"""Keys of which is kept what follows from them, some 500 bytes each. At the next key all of them
+are made anew, one by one."""
+
 _RATE_LIMITED = refuse("rate_limited")
 _INVALID_KEY = refuse("invalid_key")
+
+
+_Stamps = tuple[tuple[bytes, bytes], ...]
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -35,6 +47,19 @@ class Verdict(msgspec.Struct, frozen=True):
     outcome: msgspec.Struct | None
     headers: tuple[tuple[bytes, bytes], ...] = ()
     known: KnownKey | None = None
+
+
+class _Made(msgspec.Struct, frozen=True):
+    """What follows from a published key alone.
+
+    `principal`: who calls, if the call names no version. `pin`: the header of that version.
+    `refusal`: why the key makes no calls, whatever the call is.
+    """
+
+    known: KnownKey
+    principal: Principal
+    pin: tuple[bytes, bytes]
+    refusal: Refusal | None
 
 
 def overloaded(retry_after: int) -> tuple[tuple[bytes, bytes], ...]:
@@ -52,66 +77,97 @@ def unauthorised(services: Services) -> tuple[tuple[bytes, bytes], ...]:
     return ((VERSION_HEADER, current), (b"www-authenticate", b"Bearer"))
 
 
-def authenticate(services: Services, endpoint: Endpoint, headers: Headers) -> Verdict:
-    """Return the verdict on a call with a key."""
-    parts, now = services.parts, trio.current_time()
-    registry = parts.registry
+class KeyAuthenticator:
+    """Authenticates calls with an API key.
 
-    # 1. The header and the key's format. A text that the registry knows is a key, so its form is
-    # not checked: the check would cost as much as all other steps up to the rates.
-    given = [value for name, value in headers if name == b"authorization"]
-    text = parse_bearer(given[0]) if len(given) == 1 else None
-    known = None if text is None else registry.find_key(hash_key(text))
-    if text is None or (known is None and parse_key(text) is None):
-        return Verdict(invalid_key(headers), unauthorised(services))
+    What follows from a published key alone is made once, and again when the registry publishes
+    another state of the key.
+    """
 
-    # 2. The registry. If its last successful read is too long ago, no key is judged.
-    if registry.is_closed(now):
-        process = parts.process_admission.admit(now)
-        if not process.allowed:
-            return Verdict(_RATE_LIMITED, _current(services) + overloaded(process.retry_after))
-        return Verdict(refuse("registry_unavailable"), _current(services))
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._made: dict[str, _Made] = {}  # by the key's hash
 
-    # 3. Rates. A known key draws from its partner's bucket, even if a later check refuses it.
-    # Unknown keys share a bucket.
-    if known is None:
-        unknown = parts.process_admission.admit_unknown(now)
-        if not unknown.allowed:
-            return Verdict(_RATE_LIMITED, _current(services) + overloaded(unknown.retry_after))
-        return Verdict(_INVALID_KEY, unauthorised(services))
-    account, key = known.account, known.key
-    pin = account.pins[key.environment]
-    admission = services.directory.partner(account.partner_id).admission.admit(account, now)
-    stamps = ((VERSION_HEADER, b"%d" % pin), *_rate_headers(admission))
-    if admission.refused_by is not None:
-        parts.on_event(f"rate_limited_by_{admission.refused_by}")
-        return Verdict(_RATE_LIMITED, stamps + overloaded(admission.retry_after), known)
+    def judge(self, endpoint: Endpoint, headers: Headers, now: float) -> Verdict:
+        """Return the verdict on a call. `now` is on trio's clock."""
+        services = self._services
+        parts = services.parts
+        registry = parts.registry
 
-    # 4. Whether the key is revoked.
-    if key.is_revoked(parts.clock.now()):
-        return Verdict(_INVALID_KEY, unauthorised(services), known)
-    parts.key_uses.note(account.partner_id, key.key_id)
+        # 1. The header and the key's format. A text that the registry knows is a key, so its form
+        # is not checked: the check would cost as much as all other steps up to the rates.
+        given = [value for name, value in headers if name == b"authorization"]
+        text = parse_bearer(given[0]) if len(given) == 1 else None
+        known = None if text is None else registry.find_key(hash_key(text))
+        if text is None or (known is None and parse_key(text) is None):
+            return Verdict(invalid_key(headers), unauthorised(services))
 
-    # 5. The deployment's environment. 6. The account.
-    refusal = _wrong_environment(services.restricted_to, key.environment) or (
-        None if account.active else refuse("partner_inactive")
-    )
-    if refusal is not None:
-        return Verdict(refusal, stamps, known)
+        # 2. The registry. If its last successful read is too long ago, no key is judged.
+        if registry.is_closed(now):
+            wait_s = parts.process_admission.wait_s(now)
+            if wait_s:
+                return Verdict(_RATE_LIMITED, _current(services) + overloaded(wait_s))
+            return Verdict(refuse("registry_unavailable"), _current(services))
 
-    # 7. The version. 8. The kind of key.
-    version = _chosen_version(services, headers, pin)
-    if isinstance(version, Refusal):
-        return Verdict(version, stamps, known)
-    versions, at = parts.versions, parts.clock.now()
-    stamps = (
-        (VERSION_HEADER, b"%d" % version),
-        *stamps[1:],
-        *ending(version, versions, at, services.base_url),
-    )
-    if endpoint.only_key is not None and key.environment != endpoint.only_key:
-        return Verdict(_wrong_key(services, endpoint), stamps, known)
-    return Verdict(Principal(account, key, version), stamps, known)
+        # 3. Rates. A known key draws from its partner's bucket, even if a later check refuses it.
+        # Unknown keys share a bucket.
+        if known is None:
+            unknown = parts.process_admission.admit_unknown(now)
+            if not unknown.allowed:
+                return Verdict(_RATE_LIMITED, _current(services) + overloaded(unknown.retry_after))
+            return Verdict(_INVALID_KEY, unauthorised(services))
+        account, key = known.account, known.key
+        made = self._made.get(key.key_hash)
+        if made is None or made.known is not known:
+            made = self._make(known)
+        admission = services.directory.partner(account.partner_id).admission.admit(account, now)
+        stamps: _Stamps = (made.pin, *_rate_headers(admission))
+        if admission.refused_by is not None:
+            parts.on_event(f"rate_limited_by_{admission.refused_by}")
+            return Verdict(_RATE_LIMITED, stamps + overloaded(admission.retry_after), known)
+
+        # 4. Whether the key is revoked.
+        at = parts.clock.now()
+        if key.is_revoked(at):
+            return Verdict(_INVALID_KEY, unauthorised(services), known)
+        parts.key_uses.note(account.partner_id, key.key_id, at)
+
+        # 5. The deployment's environment. 6. The account.
+        if made.refusal is not None:
+            return Verdict(made.refusal, stamps, known)
+
+        return self._judge_version(endpoint, headers, made, stamps, at)
+
+    def _judge_version(
+        self, endpoint: Endpoint, headers: Headers, made: _Made, stamps: _Stamps, at: int
+    ) -> Verdict:
+        """Return the verdict of the last steps on a key that may make calls."""
+        services, known, principal = self._services, made.known, made.principal
+        # 7. The version. 8. The kind of key.
+        version = _chosen_version(services, headers, principal.version)
+        if isinstance(version, Refusal):
+            return Verdict(version, stamps, known)
+        if version != principal.version:
+            principal = Principal(known.account, known.key, version)
+            stamps = ((VERSION_HEADER, b"%d" % version), *stamps[1:])
+        versions = services.parts.versions
+        if versions.notices:
+            stamps += ending(version, versions, at, services.base_url)
+        if endpoint.only_key is not None and known.key.environment != endpoint.only_key:
+            return Verdict(_wrong_key(services, endpoint), stamps, known)
+        return Verdict(principal, stamps, known)
+
+    def _make(self, known: KnownKey) -> _Made:
+        account, key = known.account, known.key
+        pin = account.pins[key.environment]
+        refusal = _wrong_environment(self._services.restricted_to, key.environment) or (
+            None if account.active else refuse("partner_inactive")
+        )
+        if len(self._made) >= MADE_MAX:
+            self._made.clear()
+        made = _Made(known, Principal(account, key, pin), (VERSION_HEADER, b"%d" % pin), refusal)
+        self._made[key.key_hash] = made
+        return made
 
 
 def _current(services: Services) -> tuple[tuple[bytes, bytes], ...]:
@@ -127,9 +183,11 @@ def _wrong_key(services: Services, endpoint: Endpoint) -> Refusal:
 def _chosen_version(services: Services, headers: Headers, pin: int) -> int | Refusal:
     """Return the version that the call asks for, else the pinned one; or the refusal."""
     named = [value for name, value in headers if name == VERSION_HEADER]
+    if not named:
+        return pin
     if len(named) > 1:
         return refuse("unsupported_api_version")
-    return choose(named[0] if named else None, pin, services.parts.versions)
+    return choose(named[0], pin, services.parts.versions)
 
 
 def _rate_headers(admission: Admission) -> tuple[tuple[bytes, bytes], ...]:

@@ -1,12 +1,27 @@
 """Checks of an admitted call before its handler: query, body, launch, fields."""
 
+from typing import Protocol, TypeVar, cast
+
+import msgspec
+
+from pgs.domain.accounts import check_licence
 from pgs.domain.errors import BadRequest, Refusal
-from pgs.http.api.body import convert, decode_object, unify_spellings
+from pgs.domain.names import is_player_id
+from pgs.http.api.body import convert, decode_object, plain_reader, unify_spellings
 from pgs.http.api.endpoint import CallBy, Principal, Request
 from pgs.http.api.hints import licence_refusal, missing_field, missing_key_in, player_refusal
 from pgs.http.api.query import parse_query
 from pgs.http.api.services import Services
 from pgs.http.api.versioning import from_version
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+class _Launch(Protocol):
+    """The body of an endpoint whose row says `launch`."""
+
+    game_id: str
+    player_id: str
 
 
 def check(
@@ -27,26 +42,11 @@ def check(
         return query
     body: object = None
     if endpoint.request is not None and (raw or not endpoint.may_lack_body):
-        fields = decode_object(raw)
-        if isinstance(fields, BadRequest):
-            return fields
-        fault: Refusal | BadRequest | None = from_version(
-            fields,
-            endpoint.request,
-            version_of(principal, request.services),
-            request.services.parts.versions,
-        )
-        if fault is None and endpoint.launch and isinstance(principal, Principal):
-            fault = _check_launch(request, principal, fields, licensed=licensed)
-        if fault is None and endpoint.spellings:
-            fault = unify_spellings(fields, endpoint.spellings)
-        if fault is not None:
-            return fault
-        body = convert(fields, endpoint.request)
-        if isinstance(body, BadRequest):
-            lacks_key = body.message.startswith("Field `idempotencyKey` is required")
-            hint = missing_key_in(request.headers) if lacks_key else ""
-            return BadRequest(body.message + hint)
+        body = _plain_body(request, endpoint.request, principal, raw)
+        if body is None:
+            body = _body(request, endpoint.request, principal, raw, licensed=licensed)
+            if isinstance(body, (Refusal, BadRequest)):
+                return body
     return CallBy(
         request.services,
         principal,
@@ -56,6 +56,44 @@ def check(
         request.request_id,
         request.headers,
     )
+
+
+def _body(
+    request: Request, kind: type[T], principal: object, raw: bytes, *, licensed: bool
+) -> T | Refusal | BadRequest:
+    """Return the body of a call as a `kind`, or the first fault of launch and fields."""
+    endpoint, services = request.endpoint, request.services
+    fields = decode_object(raw)
+    if isinstance(fields, BadRequest):
+        return fields
+    fault: Refusal | BadRequest | None = from_version(
+        fields, kind, version_of(principal, services), services.parts.versions
+    )
+    if fault is None and endpoint.launch and isinstance(principal, Principal):
+        fault = _check_launch(request, principal, fields, licensed=licensed)
+    if fault is None and endpoint.spellings:
+        fault = unify_spellings(fields, endpoint.spellings)
+    if fault is not None:
+        return fault
+    body = convert(fields, kind)
+    if isinstance(body, BadRequest):
+        lacks_key = body.message.startswith("Field `idempotencyKey` is required")
+        hint = missing_key_in(request.headers) if lacks_key else ""
+        return BadRequest(body.message + hint)
+    return body
+
+
+def _plain_body(request: Request, kind: type[T], principal: object, raw: bytes) -> T | None:
+    """Return the body of a call if it is plain and has no fault; None if `_body` must judge it."""
+    parts = request.services.parts
+    body = None if parts.versions.renames else plain_reader(kind).read(raw)
+    if body is None or not (request.endpoint.launch and isinstance(principal, Principal)):
+        return body
+    launch = cast("_Launch", body)
+    refusal = check_licence(
+        principal.account, principal.key.environment, launch.game_id, parts.games
+    )
+    return body if refusal is None and is_player_id(launch.player_id) else None
 
 
 def version_of(principal: object, services: Services) -> int:

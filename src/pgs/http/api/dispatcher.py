@@ -13,7 +13,7 @@ import trio
 
 from pgs.actors.kernel.mail import Crashed, Overloaded
 from pgs.domain.errors import BadRequest, Refusal, refuse
-from pgs.http.api.auth import Verdict, authenticate, overloaded, unauthorised
+from pgs.http.api.auth import KeyAuthenticator, Verdict, overloaded, unauthorised
 from pgs.http.api.body import read_body
 from pgs.http.api.checks import check, version_of
 from pgs.http.api.endpoint import (
@@ -105,6 +105,7 @@ class Dispatcher:
     ) -> None:
         rows = tuple(table)
         self._services = services
+        self._keys = KeyAuthenticator(services)
         self._routes = Routes(rows)
         self._fallback = fallback
         self._authenticators = dict(authenticators or {})
@@ -138,7 +139,8 @@ class Dispatcher:
             self._services, endpoint, names, scope["headers"], scope["state"]["request_id"]
         )
         try:
-            handled = await self._handle(request, scope["query_string"], None, receive)
+            now = trio.current_time()
+            handled = await self._handle(request, scope["query_string"], None, receive, now)
         except ClientGone:
             return
         if isinstance(handled.response, Stream):
@@ -164,12 +166,15 @@ class Dispatcher:
         """Answer one request of the lane, by the same steps. Raises `ClientGone`."""
         endpoint, names = found
         inner = Request(self._services, endpoint, names, request.headers, request.request_id)
-        handled = await self._handle(inner, request.query, request.body, request.receive)
-        if isinstance(handled.response, Stream):
+        handled = await self._handle(
+            inner, request.query, request.body, request.receive, request.started
+        )
+        response = handled.response
+        if isinstance(response, Stream):
             raise TypeError(f"{endpoint.path} streams, which the lane cannot")
-        content = encode(handled.response.body)
+        content = encode(response.body)
         self._tell(handled, inner, request.path)
-        return DirectAnswer(handled.status, (JSON_TYPE, *handled.headers), content)
+        return DirectAnswer(response.status, (JSON_TYPE, *handled.headers), content)
 
     def crashed(self, method: str, path: bytes) -> DirectAnswer:
         """Return the answer to a call that broke at a node where it may have been carried out."""
@@ -182,14 +187,20 @@ class Dispatcher:
         return DirectAnswer(response.status, (JSON_TYPE,), encode(response.body))
 
     async def _handle(
-        self, request: Request, query_string: bytes, body: bytes | None, receive: Receive
+        self,
+        request: Request,
+        query_string: bytes,
+        body: bytes | None,
+        receive: Receive,
+        started: float,
     ) -> Handled:
         """Steps 2 to 6. `body` is None if it is to be read. Raises `ClientGone`."""
-        endpoint, started = request.endpoint, trio.current_time()
-        verdict = await self._authenticate(request)
+        endpoint = request.endpoint
+        verdict = await self._authenticate(request, started)
         answer = await self._answer(request, verdict, query_string, body, receive)
-        tell_of_refused(self._services, endpoint, verdict, answer)
-        answer = _explained(answer, request, query_string)
+        if isinstance(answer, _REFUSED):
+            tell_of_refused(self._services, endpoint, verdict, answer)
+            answer = _explained(answer, request, query_string)
         response, headers = self._settle(endpoint, verdict, answer)
         return Handled(verdict, answer, response, headers, started)
 
@@ -214,13 +225,13 @@ class Dispatcher:
         else:
             await self._fallback(scope, receive, send)
 
-    async def _authenticate(self, request: Request) -> Verdict:
+    async def _authenticate(self, request: Request, now: float) -> Verdict:
         """2. Return who calls, or why the call goes no further."""
         credential = request.endpoint.credential
         if credential is None:
             return Verdict(None)
         if credential == "partner_key":
-            return authenticate(self._services, request.endpoint, request.headers)
+            return self._keys.judge(request.endpoint, request.headers, now)
         judged = self._authenticators[credential](request)
         return Verdict(await self._guarded(request, None, judged))
 
@@ -296,7 +307,8 @@ class Dispatcher:
         if isinstance(answer, Stream):
             return answer, headers
         response = render(endpoint, answer, self._services.base_url)
-        if response.status == 200 and endpoint.credential != "session":
+        renames = self._services.parts.versions.renames
+        if renames and response.status == 200 and endpoint.credential != "session":
             shown = in_version(
                 response.body,
                 version_of(verdict.outcome, self._services),

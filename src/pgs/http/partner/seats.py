@@ -86,7 +86,7 @@ def seat_record(
 async def take_seat(call: Call) -> Answer:
     """Return the seat of the idempotency key, which this call or an earlier one has taken."""
     request: TakeSeat = call.body
-    fault = fault_of_text(request.partner_ref or "")
+    fault = fault_of_text(request.partner_ref) if request.partner_ref else None
     if fault is not None:
         return BadRequest(f"Field `partnerRef` {fault}.")
     if not is_idempotency_key(request.idempotency_key):

@@ -63,7 +63,7 @@ class MintedSession(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
 async def mint_session(call: Call) -> MintedSession | BadRequest:
     """Return a new token. It is signed and self-contained, so nothing is written."""
     request: MintSession = call.body
-    fault = fault_of_name(request.display_name or "")
+    fault = fault_of_name(request.display_name) if request.display_name else None
     if fault is not None:
         return BadRequest(f"Field `displayName` {fault}.")
     principal, parts = call.principal, call.services.parts

@@ -16,6 +16,9 @@ _ROOTS: Final = ("/partner", "/embed")
 _DATE_S: Final = 1.0
 """Seconds for which a `Date` header is used again. It tells whole seconds."""
 
+TEMPLATES_MAX: Final = 256
+"""Templates that are kept. The interface has some dozens of kinds of answers."""
+
 _SLOT: Final = b"\0%d"
 """Stands for a value while a template is made. No value of a header has a NUL."""
 
@@ -29,7 +32,7 @@ class ResponseHeads:
     """Puts heads before the contents of answers.
 
     Responses with the same status and names of headers differ only in values. The rest of such a
-    head is a template. There are as many templates as the application has kinds of answers.
+    head is a template, of which `TEMPLATES_MAX` are kept.
     """
 
     def __init__(self, current_version: int) -> None:
@@ -49,7 +52,9 @@ class ResponseHeads:
         kind = (answer.status, root, last, names)
         template = self._templates.get(kind)
         if template is None:
-            template = self._templates[kind] = self._template(*kind)
+            template = self._template(*kind)
+            if len(self._templates) < TEMPLATES_MAX:
+                self._templates[kind] = template
         if now >= self._date_from + _DATE_S or not self._date:
             self._date_from = now
             self._date = formatdate(usegmt=True).encode()
