@@ -4,7 +4,7 @@ import os
 import socket
 import ssl
 import subprocess
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
@@ -40,13 +40,18 @@ class Proxy(msgspec.Struct, frozen=True):
 
 
 class Places(msgspec.Struct, frozen=True):
-    """What a sample is adapted to: a folder, its own ports, and those of the service."""
+    """What a sample is adapted to: a folder, its own ports, and those of the service.
+
+    With `nodes`, the addresses of three nodes by name, the samples for several nodes are taken.
+    Their health is then asked of the same addresses.
+    """
 
     folder: Path
     port: int
     plain_port: int
     public: str
     internal: str
+    nodes: Mapping[str, str] = {}
 
 
 def adapted(sample: str, changes: dict[str, str]) -> str:
@@ -61,9 +66,13 @@ def adapted(sample: str, changes: dict[str, str]) -> str:
 def nginx(places: Places) -> tuple[list[str], list[str]]:
     """Write nginx' configuration; return the command that checks it, and the one that runs it."""
     folder = places.folder
+    service = {"127.0.0.1:8000": places.public}
+    if places.nodes:
+        addresses = enumerate(places.nodes.values(), 1)
+        service = {f"10.0.0.{number}:8000": address for number, address in addresses}
     (folder / "pgs.conf").write_text(
         adapted(
-            "nginx/pgs.conf",
+            "nginx/nodes.conf" if places.nodes else "nginx/pgs.conf",
             {
                 "listen 80;": f"listen 127.0.0.1:{places.plain_port};",
                 "    listen [::]:80;\n": "",
@@ -72,7 +81,7 @@ def nginx(places: Places) -> tuple[list[str], list[str]]:
                 "games.example": "localhost",
                 "/etc/ssl/pgs/fullchain.pem": str(folder / "chain.pem"),
                 "/etc/ssl/pgs/privkey.pem": str(folder / "key.pem"),
-                "127.0.0.1:8000": places.public,
+                **service,
             },
         )
     )
@@ -99,9 +108,15 @@ def haproxy(places: Places) -> tuple[list[str], list[str]]:
     """Write HAProxy's configuration; return the command that checks it, and the one that runs."""
     folder = places.folder
     internal = places.internal.rpartition(":")[2]
+    service = {"127.0.0.1:8000 check port 8001": f"{places.public} check port {internal}"}
+    if places.nodes:
+        (folder / "owners").touch()
+        service = {"check port 8001": "check", "/etc/haproxy/owners": str(folder / "owners")}
+        for number, (name, address) in enumerate(places.nodes.items(), 1):
+            service[f"server n{number} 10.0.0.{number}:8000"] = f"server {name} {address}"
     (folder / "haproxy.cfg").write_text(
         adapted(
-            "haproxy/haproxy.cfg",
+            "haproxy/nodes.cfg" if places.nodes else "haproxy/haproxy.cfg",
             {
                 "    user haproxy\n    group haproxy\n": "",
                 "    log /dev/log local0\n": "    log stderr local0\n",
@@ -109,7 +124,7 @@ def haproxy(places: Places) -> tuple[list[str], list[str]]:
                 "bind :80\n": f"bind 127.0.0.1:{places.plain_port}\n",
                 "bind :443": f"bind 127.0.0.1:{places.port}",
                 "/etc/haproxy/pgs.pem": str(folder / "all.pem"),
-                "127.0.0.1:8000 check port 8001": f"{places.public} check port {internal}",
+                **service,
             },
         )
     )
@@ -159,20 +174,36 @@ class Prepared(msgspec.Struct, frozen=True):
         return True
 
 
-def prepare(kind: str, folder: Path, port: int, public: str, internal: str) -> Prepared:
-    """Write a proxy's files into a new folder, for a service at these addresses."""
+def prepare(
+    kind: str,
+    folder: Path,
+    port: int,
+    public: str,
+    internal: str,
+    nodes: Mapping[str, str] | None = None,
+) -> Prepared:
+    """Write a proxy's files into a new folder, for a service at these addresses, or for nodes."""
     folder.mkdir()
-    proxy = Proxy(port, free_port(), make_certificate(folder))
-    check, command = MAKERS[kind](Places(folder, port, proxy.plain_port, public, internal))
+    proxy = Proxy(port or free_port(), free_port(), make_certificate(folder))
+    places = Places(folder, proxy.port, proxy.plain_port, public, internal, nodes or {})
+    check, command = MAKERS[kind](places)
     return Prepared(proxy, check, command, folder / "output")
 
 
 @asynccontextmanager
 async def proxied(
-    kind: str, folder: Path, port: int, public: str, internal: str
+    kind: str,
+    folder: Path,
+    port: int,
+    public: str = "",
+    internal: str = "",
+    nodes: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Proxy]:
-    """Run a proxy for a block, in front of a service, once its own check takes its sample."""
-    ready = prepare(kind, folder, port, public, internal)
+    """Run a proxy for a block, in front of a service, once its own check takes its sample.
+
+    With `nodes`, it runs in front of three nodes instead, whose addresses are given by name.
+    """
+    ready = prepare(kind, folder, port, public, internal, nodes)
     checked = await trio.run_process(
         ready.check, capture_stdout=True, capture_stderr=True, check=False
     )

@@ -25,10 +25,16 @@ def _number(sample: str, pattern: str) -> int:
 @pytest.mark.parametrize(
     ("sample", "pattern"),
     [
-        ("nginx/pgs.conf", r"proxy_read_timeout (\d+)s;"),
-        ("haproxy/haproxy.cfg", r"timeout client (\d+)s"),
-        ("haproxy/haproxy.cfg", r"timeout server (\d+)s"),
-        ("haproxy/haproxy.cfg", r"timeout tunnel (\d+)s"),
+        (sample, pattern)
+        for samples, patterns in (
+            (("nginx/pgs.conf", "nginx/nodes.conf"), (r"proxy_read_timeout (\d+)s;",)),
+            (
+                ("haproxy/haproxy.cfg", "haproxy/nodes.cfg"),
+                tuple(rf"timeout {side} (\d+)s" for side in ("client", "server", "tunnel")),
+            ),
+        )
+        for sample in samples
+        for pattern in patterns
     ],
 )
 def test_a_proxy_waits_longer_than_the_service_is_ever_silent(sample: str, pattern: str) -> None:
