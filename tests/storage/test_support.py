@@ -1,14 +1,27 @@
 """What is read for support: a page of matches with their seats."""
 
 import sqlite3
+from collections.abc import Awaitable, Callable, Iterator
 
+import msgspec
 import pytest
 
 from pgs.storage.columns import IDS_AT_ONCE, ids_of
 from pgs.storage.database import Database
+from pgs.storage.migrations import migrate
+from pgs.storage.queries import STATEMENTS
 from pgs.storage.reader import Query, Row
-from pgs.storage.seats import find_match_with_seats
-from pgs.storage.support import matches_with_seats
+from pgs.storage.seats import Head, find_match_with_seats, move_head
+from pgs.storage.sqlite.reader import SqliteReader
+from pgs.storage.support import (
+    BLOCK,
+    END,
+    matches_before,
+    matches_by_reference,
+    matches_of_player,
+    matches_with_seats,
+)
+from tests.making import pending_seat
 from tests.storage.played import Played
 from tests.storage.statements import sql_of
 
@@ -55,3 +68,88 @@ def test_the_matches_are_found_by_their_ids(connection: sqlite3.Connection, name
     (step,) = [row[3] for row in connection.execute(f"explain query plan {sql_of(name)}", params)]
     assert step.startswith("SEARCH")
     assert "(partner_id=? AND match_id=?)" in step
+
+
+SEATS = 3_000  # more than the blocks that are read first have
+
+
+@pytest.fixture(scope="module")
+def history() -> Iterator[sqlite3.Connection]:
+    """A database with seats of one partner: most of them in matches, some with a reference."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(connection)
+    insert = STATEMENTS["seats.insert_seat"]
+    for number in range(1, SEATS + 1):
+        seat = pending_seat(
+            number,
+            environment="test" if number % 11 else "live",
+            seat_id=f"sea_{number}",
+            player_id="ann" if number in (1, 256, 1_700, SEATS) else f"player-{number % 3}",
+            partner_ref=f"ref-{number % 400}" if number % 2 else None,
+            match_id=f"mat_{number}" if number % 5 else None,
+            side=number % 2 if number % 7 else None,
+        )
+        connection.execute(insert.text, insert.values(msgspec.structs.asdict(seat)))
+    head = move_head("acme", "test", Head(), Head(seat_seq=SEATS))
+    connection.execute(STATEMENTS[head.name].text, STATEMENTS[head.name].values(head.params))
+    yield connection
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("find", "wanted", "asked"),
+    [
+        (matches_before, "coalesce(side, 0) = 0", []),
+        (matches_of_player, "player_id = 'ann'", ["ann"]),
+        (matches_of_player, "player_id = 'player-1'", ["player-1"]),
+        (matches_of_player, "player_id = 'nobody'", ["nobody"]),
+        (matches_by_reference, "partner_ref = 'ref-7'", ["ref-7"]),
+    ],
+)
+async def test_the_pages_of_matches_together_have_each_match_once_and_the_newest_first(
+    history: sqlite3.Connection,
+    find: Callable[..., Awaitable[list[tuple[int, str]]]],
+    wanted: str,
+    asked: list[str],
+) -> None:
+    reader = SqliteReader(history)
+    before, found = END, list[tuple[int, str]]()
+    while page := await find(reader, "acme", "test", *asked, before, 17):
+        assert len(page) <= 17
+        found += page
+        before = page[-1][0]
+    plain = "select seq, match_id from seat where environment = 'test' and match_id is not null"
+    in_order = "order by seq desc"
+    assert found == history.execute(f"{plain} and {wanted} {in_order}").fetchall()
+    assert bool(found) != (asked == ["nobody"])
+
+
+@pytest.mark.parametrize(
+    ("name", "terms"),
+    [
+        ("support.matches", "seat_player (partner_id=? AND environment=? AND <expr>=?)"),
+        (
+            "support.matches_of_player",
+            "seat_player (partner_id=? AND environment=? AND <expr>=? AND player_id=?)",
+        ),
+        (
+            "support.matches_by_reference",
+            "seat_reference (partner_id=? AND environment=? AND <expr>=? AND partner_ref=?)",
+        ),
+    ],
+)
+def test_a_list_of_matches_reads_only_the_rows_that_it_wants_from_each_block(
+    connection: sqlite3.Connection, name: str, terms: str
+) -> None:
+    statement = STATEMENTS[name]
+    nothing = [0] * statement.text.count("?")
+    steps = [row[3] for row in connection.execute(f"explain query plan {statement.text}", nothing)]
+    assert f"SEARCH seat USING INDEX {terms}" in steps
+
+
+def test_a_new_seat_has_its_place_near_the_end_of_every_index_of_support(
+    connection: sqlite3.Connection,
+) -> None:
+    for name in ("seat_player", "seat_reference"):
+        ((sql,),) = connection.execute("select sql from sqlite_master where name = ?", (name,))
+        assert f"(partner_id, environment, (seq / {BLOCK}), " in sql

@@ -19,7 +19,9 @@ from pgs.http.api.lists import Wanted, cut, wanted_page
 from pgs.http.partner.matches import MatchRecord, match_record
 from pgs.http.partner.seats import SeatRecord, seat_record
 from pgs.storage import support
+from pgs.storage.bulk import read_in_bulk
 from pgs.storage.moves import moves_of_match
+from pgs.storage.reader import Reader
 from pgs.storage.seats import find_by_idempotency_key, find_match_with_seats, find_seat
 from pgs.storage.support import LedgerLine
 
@@ -84,23 +86,26 @@ async def _find(
     call: AdminCall, environment: Environment, before: int, page_size: int
 ) -> list[tuple[int, str]]:
     """Return each match as a seat's sequence and the match id, by the narrowest filter."""
-    reader, query = call.services.parts.database.reader, call.query
+    database, query = call.services.parts.database, call.query
     owner = (call.principal.account.partner_id, environment)
     if "seatId" in query or "idempotencyKey" in query:
         seat = (
-            await find_seat(reader, owner[0], query["seatId"])
+            await find_seat(database.reader, owner[0], query["seatId"])
             if "seatId" in query
-            else await find_by_idempotency_key(reader, *owner, query["idempotencyKey"])
+            else await find_by_idempotency_key(database.reader, *owner, query["idempotencyKey"])
         )
         known = seat is not None and seat.environment == environment and seat.seq < before
         return [(seat.seq, seat.match_id)] if known and seat and seat.match_id else []
-    if "playerId" in query:
-        player_id = query["playerId"]
-        return await support.matches_of_player(reader, *owner, player_id, before, page_size)
-    if "partnerRef" in query:
-        reference = query["partnerRef"]
-        return await support.matches_by_reference(reader, *owner, reference, before, page_size)
-    return await support.matches_before(reader, *owner, before, page_size)
+    page = (before, page_size)
+
+    async def read(reader: Reader) -> list[tuple[int, str]]:
+        if "playerId" in query:
+            return await support.matches_of_player(reader, *owner, query["playerId"], *page)
+        if "partnerRef" in query:
+            return await support.matches_by_reference(reader, *owner, query["partnerRef"], *page)
+        return await support.matches_before(reader, *owner, *page)
+
+    return await read_in_bulk(database, read)
 
 
 def _agrees(call: AdminCall, seats: tuple[Seat, ...]) -> bool:

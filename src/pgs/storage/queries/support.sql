@@ -1,28 +1,45 @@
 -- Matches as support looks for them, by the seat that leads to each. A match is found by side 0, or
--- by the only seat of a match that never started.
+-- by the only seat of a match that never started. The rows of some blocks of seats are read and
+-- sorted, the newest first; pgs.storage.support says how many.
 
 -- name: matches
-select seq, match_id
-from seat
-where partner_id = :partner_id and environment = :environment and seq < :before
-  and match_id is not null and coalesce(side, 0) = 0
-order by seq desc
+with recursive block (number) as (
+  select cast(:first_block as bigint)
+  union all select number + 1 from block where number < :last_block
+)
+select seat.seq, seat.match_id
+from block cross join seat
+where seat.partner_id = :partner_id and seat.environment = :environment
+  and seat.seq / 256 = +block.number
+  and seat.seq < :before and seat.match_id is not null
+  and coalesce(seat.side, 0) = 0
+order by seat.seq desc
 limit :page_size;
 
 -- name: matches_of_player
-select seq, match_id
-from seat
-where partner_id = :partner_id and environment = :environment and player_id = :player_id
-  and seq < :before and match_id is not null
-order by seq desc
+with recursive block (number) as (
+  select cast(:first_block as bigint)
+  union all select number + 1 from block where number < :last_block
+)
+select seat.seq, seat.match_id
+from block cross join seat
+where seat.partner_id = :partner_id and seat.environment = :environment
+  and seat.seq / 256 = +block.number and seat.player_id = :player_id
+  and seat.seq < :before and seat.match_id is not null
+order by seat.seq desc
 limit :page_size;
 
 -- name: matches_by_reference
-select seq, match_id
-from seat
-where partner_id = :partner_id and environment = :environment and partner_ref = :partner_ref
-  and seq < :before and match_id is not null
-order by seq desc
+with recursive block (number) as (
+  select cast(:first_block as bigint)
+  union all select number + 1 from block where number < :last_block
+)
+select seat.seq, seat.match_id
+from block cross join seat
+where seat.partner_id = :partner_id and seat.environment = :environment
+  and seat.seq / 256 = +block.number and seat.partner_ref = :partner_ref
+  and seat.seq < :before and seat.match_id is not null
+order by seat.seq desc
 limit :page_size;
 
 -- name: matches_by_id

@@ -80,13 +80,12 @@ where position is not null;
 create index seat_changed on seat (partner_id, environment, updated_at, position, rake_usd_cents)
 where position is not null;
 
--- Find what support asks for: matches by the seat that moves first, a player's matches, and matches
--- by a partner's reference.
-create index seat_first on seat (partner_id, environment, seq)
-where match_id is not null and coalesce(side, 0) = 0;
-create index seat_player on seat (partner_id, environment, player_id, seq)
+-- Find what support asks for: a player's matches, and matches by a partner's reference. Both begin
+-- with the block of 256 seats in which the seat was taken, so that a seat writes to the few pages
+-- of the newest block, and not to a page of its own anywhere in a long history.
+create index seat_player on seat (partner_id, environment, (seq / 256), player_id)
 where match_id is not null;
-create index seat_reference on seat (partner_id, environment, partner_ref, seq)
+create index seat_reference on seat (partner_id, environment, (seq / 256), partner_ref)
 where partner_ref is not null and match_id is not null;
 
 create table match (
