@@ -4,13 +4,31 @@ import ipaddress
 import socket
 import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 import structlog
 from hypothesis import settings
 
+if TYPE_CHECKING:
+    from tests.postgres import Server
+
 settings.register_profile("pgs", deadline=None)
 settings.load_profile("pgs")
+
+
+ON_POSTGRES = pytest.param("postgres", marks=[pytest.mark.postgres, pytest.mark.slow])
+"""The second engine, for a fixture that runs a test on each. The everyday run leaves it out."""
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator["Server"]:
+    """A PostgreSQL that the tests of this process share, each with a database of its own."""
+    # Imported here, because most runs need no driver.
+    from tests.postgres import running_server
+
+    with running_server() as server:
+        yield server
 
 
 @pytest.fixture(autouse=True)

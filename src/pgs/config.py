@@ -23,6 +23,8 @@ TABLE: Final = "pgs"
 # secret that examples/receive_webhooks.py reads.
 _OTHER_VARIABLES = frozenset({"PGS_CONFIG", "PGS_WEBHOOK_SECRET"})
 
+_POSTGRES = ("postgresql://", "postgres://")
+
 _SHOWN = 40
 """Characters of a bad setting that its message quotes: enough to recognise it, and few even if the
 setting is as long as a file."""
@@ -53,6 +55,12 @@ class Config:
 
     data_dir: Path = Path("pgs-data")
     """The data folder: database, key ring, operator socket. One process owns it at a time."""
+
+    database_url: str = dataclasses.field(default="", repr=False)
+    """Address of a PostgreSQL that keeps the database, as `postgresql://user@host/name`.
+
+    Empty: SQLite, in the data folder. It may hold a password.
+    """
 
     base_url: str = ""
     """URL of the public listener for partners, without a trailing slash.
@@ -242,6 +250,8 @@ def check_config(config: Config) -> Config:
                 f"{name} must be host:port with a port from 0 to 65535, "
                 f"such as 127.0.0.1:8000, not {address}"
             )
+    if config.database_url and not config.database_url.startswith(_POSTGRES):
+        raise BadSettings("PGS_DATABASE_URL must begin with postgresql://, or be left out")
     if config.process_rate < 1:
         raise BadSettings("PGS_PROCESS_RATE must be at least 1")
     if config.lane not in LANE:

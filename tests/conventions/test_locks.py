@@ -16,6 +16,7 @@ LOCKS = [
     ROOT / "requirements-examples.txt",
     ROOT / "requirements-fuzz.txt",
     ROOT / "requirements-bench.txt",
+    ROOT / "requirements-postgres.txt",
 ]
 
 
@@ -57,13 +58,20 @@ def test_every_declared_dependency_is_locked() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     groups, extras = project["dependency-groups"], project["project"]["optional-dependencies"]
     every = [project["project"]["dependencies"], groups["dev"], groups["web"], extras["chess"]]
-    every += [groups["examples"], groups["fuzz"], groups["bench"]]
+    every += [groups["examples"], groups["fuzz"], groups["bench"], extras["postgres"]]
     for lock, declared in zip(LOCKS, every, strict=True):
         names = {
             re.split(r"[\[<>=!~; ]", requirement)[0].lower().replace("_", "-")
             for requirement in declared
         }
         assert names <= _pins(lock).keys(), "run scripts/lock"
+
+
+def test_the_service_installs_no_driver_of_postgresql_unless_it_is_asked_for() -> None:
+    assert [lock.name for lock in LOCKS if "psycopg" in _pins(lock)] == [
+        "requirements-dev.txt",
+        "requirements-postgres.txt",
+    ]
 
 
 def test_only_the_chess_lock_holds_the_gpl_package() -> None:

@@ -6,13 +6,28 @@ from pathlib import Path
 
 import pytest
 
+from pgs.storage.database import Database
 from pgs.storage.migrations import migrate
 from pgs.storage.sqlite.database import SqliteDatabase
+from tests.conftest import ON_POSTGRES
+from tests.storage.engines import open_postgres
 from tests.virtual import Faults, open_store
 
 
+@pytest.fixture(params=["sqlite", ON_POSTGRES])
+def database(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Database]:
+    """A new database of each engine in turn."""
+    if request.param == "sqlite":
+        with open_store(tmp_path) as opened:
+            yield opened
+    else:
+        with open_postgres(request.getfixturevalue("postgres"), tmp_path) as other:
+            yield other
+
+
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
+def in_file(tmp_path: Path) -> Iterator[SqliteDatabase]:
+    """A new database of SQLite, for a test that touches its file."""
     with open_store(tmp_path) as opened:
         yield opened
 

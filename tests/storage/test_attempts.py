@@ -9,6 +9,7 @@ import pytest
 from pgs.domain.environments import Environment
 from pgs.storage import attempts as rows
 from pgs.storage.attempts import NEWEST, Attempt
+from pgs.storage.database import Database
 from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.transactions import Outcome, Tx
 from tests.storage.statements import sql_of
@@ -34,7 +35,7 @@ def attempt(seq: int, at: int, **fields: object) -> Attempt:
 
 
 async def log(
-    database: SqliteDatabase,
+    database: Database,
     *attempts: Attempt,
     partner: str = "acme",
     environment: Environment = "test",
@@ -43,7 +44,7 @@ async def log(
     return await database.writer.submit(Tx(partner, stmts))
 
 
-async def test_a_try_is_read_as_it_was_logged(database: SqliteDatabase) -> None:
+async def test_a_try_is_read_as_it_was_logged(database: Database) -> None:
     landed = attempt(
         2,
         101,
@@ -63,7 +64,7 @@ async def test_a_try_is_read_as_it_was_logged(database: SqliteDatabase) -> None:
     ]
 
 
-async def test_the_log_is_read_in_pages_by_falling_sequence(database: SqliteDatabase) -> None:
+async def test_the_log_is_read_in_pages_by_falling_sequence(database: Database) -> None:
     # Later attempts have earlier times: only the sequence counts.
     await log(database, *(attempt(seq, 200 - seq) for seq in range(1, 8)))
     first = await rows.attempts_before(database.reader, "acme", "test", NEWEST, 0, 3)
@@ -71,14 +72,14 @@ async def test_the_log_is_read_in_pages_by_falling_sequence(database: SqliteData
     assert [a.seq for a in (*first, *then)] == [7, 6, 5, 4, 3, 2]
 
 
-async def test_attempts_as_old_as_the_bound_are_not_read(database: SqliteDatabase) -> None:
+async def test_attempts_as_old_as_the_bound_are_not_read(database: Database) -> None:
     await log(database, attempt(1, 99), attempt(2, 100), attempt(3, 101))
     assert [
         a.seq for a in await rows.attempts_before(database.reader, "acme", "test", NEWEST, 100, 10)
     ] == [3]
 
 
-async def test_each_endpoint_has_a_log_of_its_own(database: SqliteDatabase) -> None:
+async def test_each_endpoint_has_a_log_of_its_own(database: Database) -> None:
     await log(database, attempt(1, 100))
     await log(database, attempt(1, 101), attempt(2, 102), environment="live")
     await log(database, attempt(1, 103), attempt(2, 104), attempt(3, 105), partner="zebra")
@@ -99,13 +100,13 @@ async def test_each_endpoint_has_a_log_of_its_own(database: SqliteDatabase) -> N
     ]
 
 
-async def test_a_sequence_number_can_be_used_once(database: SqliteDatabase) -> None:
+async def test_a_sequence_number_can_be_used_once(database: Database) -> None:
     await log(database, FIRST)
     assert await log(database, attempt(1, 500)) is Outcome.CONFLICT
     assert await rows.attempts_before(database.reader, "acme", "test", NEWEST, 0, 10) == [FIRST]
 
 
-async def test_the_last_test_event_is_found_below_newer_attempts(database: SqliteDatabase) -> None:
+async def test_the_last_test_event_is_found_below_newer_attempts(database: Database) -> None:
     assert await rows.newest_test_at(database.reader, "acme", "test", 0) is None
     await log(
         database,
@@ -121,7 +122,7 @@ async def test_the_last_test_event_is_found_below_newer_attempts(database: Sqlit
 
 
 async def test_the_oldest_tries_of_all_partners_are_found_in_pages(
-    database: SqliteDatabase,
+    database: Database,
 ) -> None:
     await log(database, *(attempt(seq, 100 + seq) for seq in range(1, 6)))
     await log(database, attempt(1, 90), attempt(2, 300), environment="live")
@@ -144,7 +145,7 @@ async def test_the_oldest_tries_of_all_partners_are_found_in_pages(
 
 
 async def test_deleting_old_tries_of_an_endpoint_leaves_all_others(
-    database: SqliteDatabase,
+    database: Database,
 ) -> None:
     await log(database, attempt(1, 100), attempt(2, 120), attempt(3, 101), attempt(4, 100))
     await log(database, attempt(1, 100), environment="live")
@@ -164,10 +165,10 @@ async def test_deleting_old_tries_of_an_endpoint_leaves_all_others(
     "name",
     ["newest_attempt", "newest_test", "attempts_before", "oldest_attempts", "delete_old_attempts"],
 )
-def test_no_query_scans_the_log(name: str, database: SqliteDatabase) -> None:
+def test_no_query_scans_the_log(name: str, in_file: SqliteDatabase) -> None:
     sql = sql_of(f"attempts.{name}")
     numbers = dict.fromkeys(("before", "since", "until", "seq", "page_size"), 1)
-    with closing(sqlite3.connect(database.path)) as connection:
+    with closing(sqlite3.connect(in_file.path)) as connection:
         plan = connection.execute(
             f"explain query plan {sql}", {"partner_id": "a", "environment": "test"} | numbers
         ).fetchall()

@@ -10,12 +10,12 @@ import pytest
 from pgs.config import KEY_FILE_NAME
 from pgs.storage.accounts import insert_partner
 from pgs.storage.backup import BadTarget, back_up
-from pgs.storage.seats import Head, find_head, move_head
-from pgs.storage.sqlite.backup import (
+from pgs.storage.positions import (
     FEED_EPOCH,
     FEED_GAP,
     POSITIONS_A_SECOND,
 )
+from pgs.storage.seats import Head, find_head, move_head
 from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.transactions import StoreOutage, Tx
 from tests.making import account

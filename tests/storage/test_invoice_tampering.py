@@ -16,6 +16,11 @@ AT = 1_800_000_000
 DRAFT = Invoice("acme", "test", "inv_1", 1, month_of(day_of(AT)), "draft", AT)
 
 
+@pytest.fixture
+def database(in_file: SqliteDatabase) -> SqliteDatabase:
+    return in_file
+
+
 async def billed(database: SqliteDatabase) -> Invoice:
     """Play a match with rake and bill it; return the open invoice."""
     play = Played(database)

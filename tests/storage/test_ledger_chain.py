@@ -21,12 +21,12 @@ COLUMN_NAMES = ", ".join(COLUMNS["ledger"])
 
 
 @pytest.fixture
-async def database(database: SqliteDatabase) -> SqliteDatabase:
+async def database(in_file: SqliteDatabase) -> SqliteDatabase:
     """Two matches of `acme`, between those of two others whose ledgers stay sound."""
     for partner_id in ("aaa", "acme", "zzz"):
         for winner in ("ann", "bob"):
-            await Played(database, partner_id).match(winner, AT)
-    return database
+            await Played(in_file, partner_id).match(winner, AT)
+    return in_file
 
 
 def _of_acme(database: SqliteDatabase, change: str, *values: object) -> None:

@@ -6,6 +6,7 @@ import msgspec
 
 from pgs.domain.environments import Environment
 from pgs.storage import seats as rows
+from pgs.storage.database import Database
 from pgs.storage.moves import running_seats_of_player
 from pgs.storage.sqlite.connections import connect
 from pgs.storage.sqlite.database import SqliteDatabase
@@ -16,7 +17,7 @@ from tests.storage.committing import commit
 
 
 async def test_waiting_open_and_running_seats_are_found_in_order(
-    database: SqliteDatabase,
+    database: Database,
 ) -> None:
     statuses = [
         "waiting",
@@ -69,7 +70,7 @@ async def test_waiting_open_and_running_seats_are_found_in_order(
 
 
 async def test_waiting_seats_are_in_the_order_of_their_sequence_numbers(
-    database: SqliteDatabase,
+    database: Database,
 ) -> None:
     seats = [
         seat(number, seat_id=f"sea_{name}", seated_at=90 - number)
@@ -79,7 +80,7 @@ async def test_waiting_seats_are_in_the_order_of_their_sequence_numbers(
     assert await rows.waiting_seats(database.reader, "acme", "test") == seats
 
 
-async def test_only_running_matches_of_a_player_are_found(database: SqliteDatabase) -> None:
+async def test_only_running_matches_of_a_player_are_found(database: Database) -> None:
     statuses = ["matched", "ended", "no_contest", "waiting", "pending", "declined", "matched"]
     own = [
         seat(
@@ -101,7 +102,7 @@ async def test_only_running_matches_of_a_player_are_found(database: SqliteDataba
     assert await running_seats_of_player(database.reader, "acme", "test", "ann", 1) == listed[:1]
 
 
-async def test_the_feed_has_the_rows_after_a_position_in_order(database: SqliteDatabase) -> None:
+async def test_the_feed_has_the_rows_after_a_position_in_order(database: Database) -> None:
     positions = [5, 2, None, 9, 4]
     seats = [seat(n, position=position) for n, position in enumerate(positions, start=1)]
     await commit(
@@ -125,7 +126,7 @@ async def test_the_feed_has_the_rows_after_a_position_in_order(database: SqliteD
 
 
 async def test_due_rows_are_found_in_pages_each_once_the_longest_due_first(
-    database: SqliteDatabase,
+    database: Database,
 ) -> None:
     chance = Random(1)
     seats = [seat(n, due_at=chance.choice([None, 10, 20, 30])) for n in range(1, 60)]
@@ -161,7 +162,7 @@ async def test_due_rows_are_found_in_pages_each_once_the_longest_due_first(
         assert {(each.partner_id, each.environment) for each in found} == {("acme", "test")}
 
 
-async def test_the_next_due_is_the_earliest_of_seats_and_matches(database: SqliteDatabase) -> None:
+async def test_the_next_due_is_the_earliest_of_seats_and_matches(database: Database) -> None:
     assert await rows.next_due(database.reader) is None
     await commit(database, rows.insert_seat(seat(1)), rows.insert_match(match("mat_0")))
     assert await rows.next_due(database.reader) is None
@@ -171,9 +172,9 @@ async def test_the_next_due_is_the_earliest_of_seats_and_matches(database: Sqlit
     assert await rows.next_due(database.reader) == 30
 
 
-async def test_every_look_up_uses_an_index(database: SqliteDatabase) -> None:
+async def test_every_look_up_uses_an_index(in_file: SqliteDatabase) -> None:
     """The time of a table scan would grow with a partner's history."""
-    connection = connect(database.path, query_only=True)
+    connection = connect(in_file.path, query_only=True)
     reader = SqliteReader(connection)
     statements: list[str] = []
     connection.set_trace_callback(statements.append)

@@ -44,10 +44,11 @@ log = structlog.get_logger("pgs.storage")
 class Job:
     """A transaction that was submitted, and its outcome once `Commits` has set it."""
 
-    __slots__ = ("queued_at", "result", "task", "tx")
+    __slots__ = ("queued_at", "result", "session", "task", "tx")
 
-    def __init__(self, tx: Tx) -> None:
+    def __init__(self, tx: Tx, session: int) -> None:
         self.tx = tx
+        self.session = session
         self.queued_at = trio.current_time()
         self.task: trio.lowlevel.Task | None = None
         self.result: outcome.Value[Outcome] | outcome.Error | None = None
@@ -58,6 +59,9 @@ class Commits(Protocol):
 
     damaged: bool
     """Whether the engine found its data damaged, which does not heal."""
+
+    session: int
+    """The number of the session with the database. A job has the one under which it was decided."""
 
     def commit(self, jobs: Sequence[Job]) -> None:
         """Commit a group, and set the result of each job."""
@@ -111,7 +115,7 @@ class Writer:
             raise WriterFull("too many writes wait")
         if self._thread is None and not self._inline:
             raise RuntimeError("the writer was not started")
-        job = Job(tx)
+        job = Job(tx, self._commits.session)
         self._waiting.append(job)
         self._queue.put(job)
         if self._inline:

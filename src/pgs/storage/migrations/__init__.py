@@ -1,10 +1,11 @@
 """The schema and its history: numbered SQL files, each of which is applied once, in order."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "sqlite"
+POSTGRES = Path(__file__).parent / "postgres"
 
 
 class SchemaNewer(Exception):
@@ -18,14 +19,8 @@ def migrate(connection: sqlite3.Connection, folder: Path = FOLDER) -> list[str]:
     and whatever a migration raises.
     """
     connection.execute("create table if not exists migration (name text primary key)")
-    done = {name for (name,) in connection.execute("select name from migration")}
-    paths = sorted(folder.glob("*.sql"))
-    if unknown := done - {path.stem for path in paths}:
-        raise SchemaNewer(", ".join(sorted(unknown)))
     applied = []
-    for path in paths:
-        if path.stem in done:
-            continue
+    for path in missing(folder, migrations_of(connection)):
         connection.execute("begin immediate")
         try:
             for statement in statements(path.read_text(encoding="utf-8")):
@@ -38,6 +33,15 @@ def migrate(connection: sqlite3.Connection, folder: Path = FOLDER) -> list[str]:
             raise
         applied.append(path.stem)
     return applied
+
+
+def missing(folder: Path, done: Iterable[str]) -> list[Path]:
+    """Return the migrations of a folder that are not done yet. Raises `SchemaNewer`."""
+    paths = {path.stem: path for path in sorted(folder.glob("*.sql"))}
+    known = set(done)
+    if unknown := known - paths.keys():
+        raise SchemaNewer(", ".join(sorted(unknown)))
+    return [path for name, path in paths.items() if name not in known]
 
 
 def migrations_of(connection: sqlite3.Connection) -> list[str]:

@@ -73,7 +73,7 @@ from seat s
 left join match m on m.partner_id = s.partner_id and m.match_id = s.match_id
 left join ledger l on l.partner_id = s.partner_id and l.seat_id = s.seat_id
 group by s.partner_id, s.environment, s.seat_id
-having (s.match_id is not null and m.match_id is null)
+having (s.match_id is not null and count(m.match_id) = 0)
   or (s.match_id is null
     and coalesce(s.payout_usd_cents, s.refund_usd_cents, s.rake_usd_cents) is not null)
   or (s.confirmed_at is null) <> (s.stake_status not in ('confirmed', 'refunded'))

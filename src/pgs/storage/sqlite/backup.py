@@ -1,37 +1,23 @@
 """Copies the database while it is in use, and prepares the first start on such a copy.
 
-Partners may hold cursors that were issued after the copy was made. If the restored feeds continued
-from their old positions, these cursors would be ahead of new rows, and their readers would never
-see those rows. A copy therefore says in its header that it is one, and the first start on it raises
-every feed's head above every position that can have been issued.
+A copy says in its header that it is one, and the first start on it raises every feed (`positions`).
 """
 
 import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Protocol
 
 import structlog
 
 from pgs.config import KEY_FILE_NAME
 from pgs.storage.backup import BadTarget
+from pgs.storage.positions import raised_at
 from pgs.storage.queries import QUERIES
 from pgs.storage.sqlite.connections import DATABASE_NAME, connect, is_copy, mark_as_copy
 from pgs.storage.sqlite.content import check_copy, content_of
 from pgs.storage.transactions import StoreOutage
-
-FEED_GAP: Final = 10**9
-"""Positions that a restored feed skips. No service uses that many in a day, so a single restore is
-safe even if the clock is wrong."""
-
-POSITIONS_A_SECOND: Final = 1_000_000
-"""Positions by which a restored feed advances for each second since FEED_EPOCH. No service writes
-rows half as fast, so every position ever issued is lower, even after several restores of the same
-copy. Positions stay below 2^53 for 285 years."""
-
-FEED_EPOCH: Final = 1_735_689_600
-"""Unix time of 2025-01-01. No feed is older."""
 
 _PART = DATABASE_NAME + ".part"
 _LEFT_BEHIND = (_PART, _PART + "-journal", KEY_FILE_NAME, KEY_FILE_NAME + ".new")
@@ -148,9 +134,7 @@ def take_over(path: Path, now: int) -> bool:
             return False
         connection.execute("begin immediate")
         QUERIES["backup.add_missing_heads"](connection)
-        QUERIES["backup.raise_feed_heads"](
-            connection, floor=max(0, now - FEED_EPOCH) * POSITIONS_A_SECOND, gap=FEED_GAP
-        )
+        QUERIES["backup.raise_feed_heads"](connection, **raised_at(now))
         connection.execute("pragma user_version=0")
         connection.execute("commit")
     except sqlite3.Error as error:

@@ -57,6 +57,7 @@ class SqliteCommits:
         self._connection = connection
         self._guard = guard
         self.damaged = False
+        self.session = 0  # a file has no sessions
 
     def commit(self, jobs: Sequence[Job]) -> None:
         """Commit all jobs together. If one fails, commit each job separately instead."""

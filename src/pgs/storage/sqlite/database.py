@@ -11,6 +11,7 @@ import trio
 
 from pgs.config import KEY_FILE_NAME
 from pgs.storage.data_folder import DataLock
+from pgs.storage.first_terms import first_terms
 from pgs.storage.mark import Mark, OpenMark, write_mark
 from pgs.storage.migrations import migrate, migrations_of
 from pgs.storage.queries import QUERIES
@@ -24,7 +25,6 @@ from pgs.storage.sqlite.connections import (
     create_database,
     mark_as_copy,
 )
-from pgs.storage.sqlite.first_terms import ship
 from pgs.storage.sqlite.ground import OpenFiles, commits_in, header_number, judge, judge_commits
 from pgs.storage.sqlite.reader import SqliteReader
 from pgs.storage.transactions import StoreOutage
@@ -79,7 +79,7 @@ class SqliteDatabase:
             if mark is None:
                 mark_as_copy(connection)
             migrate(connection)
-            ship(connection)
+            QUERIES["terms.ship_terms"](connection, text=first_terms())
             self.files, self._mark = self._follow(connection, number)
             undo.callback(self._mark.close, properly=False)
             self.reader: Reader = self.second_reader()

@@ -1,0 +1,297 @@
+-- Seats, matches, money and webhook attempts.
+--
+-- Every index on `seat` is paid for by every seat that enters it. A new seat enters as few as
+-- possible: its id, its key, when it is due, and the open seats. The others have only the rows that
+-- their queries look for. Ids begin with the time, so the indexes of ids grow at their end.
+
+-- A row for each partner and environment: the last seat sequence, the last position of the results
+-- feed, the last row of the ledger with its hash, and the last day that was made final. A hash over
+-- that day, `final_seal`, shows the check of the ledger when it was altered by hand; it is empty
+-- in a row that a restore has added. A transaction that gives out numbers raises this row from the
+-- values that it has read. So no number of a seat is given out twice without an index to prove it.
+create table head (
+  partner_id text collate "C" not null,
+  environment text collate "C" not null check (environment in ('test', 'live')),
+  seat_seq bigint not null,
+  feed_position bigint not null,
+  ledger_seq bigint not null,
+  ledger_hash text collate "C" not null,
+  final_day bigint not null,
+  final_seal text collate "C" not null default '',
+  primary key (partner_id, environment)
+);
+
+-- A seat is also its row of the results feed, once it has a position. Side 0 moves first.
+create table seat (
+  partner_id text collate "C" not null,
+  environment text collate "C" not null check (environment in ('test', 'live')),
+  seat_id text collate "C" not null,
+  seq bigint not null,
+  idempotency_key text collate "C" not null,
+  player_id text collate "C" not null,
+  game_id text collate "C" not null,
+  tier_id text collate "C" not null,
+  tier_revision bigint not null,
+  sent_usd_cents bigint not null,
+  stake_usd_cents bigint not null check (stake_usd_cents >= 1),
+  prize_usd_cents bigint not null,
+  partner_ref text collate "C",
+  status text collate "C" not null check (status in ('pending', 'waiting', 'matched', 'ended',
+    'no_contest',
+    'declined')),
+  stake_status text collate "C" not null check (stake_status in ('pending', 'confirmed', 'declined',
+    'refunded')),
+  seated_at bigint not null,
+  settlement text collate "C" not null check (settlement in ('embedded', 'remote')),
+  confirmed_at bigint,
+  expires_at bigint,
+  due_at bigint,
+  closing text collate "C",
+  match_id text collate "C",
+  side bigint check (side in (0, 1)),
+  opponent_player_id text collate "C",
+  result text collate "C" check (result in ('won', 'lost', 'drawn')),
+  score bigint,
+  end_reason text collate "C",
+  started_at bigint,
+  ended_at bigint,
+  payout_usd_cents bigint,
+  refund_usd_cents bigint,
+  rake_usd_cents bigint,
+  position bigint,
+  revision bigint not null,
+  updated_at bigint not null,
+  primary key (partner_id, seat_id)
+);
+
+create unique index seat_idempotency on seat (partner_id, environment, idempotency_key);
+create index seat_due on seat (due_at) where due_at is not null;
+
+-- The seats that expect an opponent or settlement's answer, and those whose match runs.
+create index seat_open on seat (partner_id, environment, player_id, seq)
+where status in ('pending', 'waiting');
+create index seat_playing on seat (partner_id, environment, player_id, seq)
+where status = 'matched';
+
+create unique index seat_match on seat (partner_id, match_id, player_id) where match_id is not null;
+create unique index seat_position on seat (partner_id, environment, position)
+where position is not null;
+
+-- The rows of the feed by the time of their last change, with what a look-up by time reads of them.
+create index seat_changed on seat (partner_id, environment, updated_at, position, rake_usd_cents)
+where position is not null;
+
+-- Find what support asks for: a player's matches, and matches by a partner's reference. Both begin
+-- with the block of 256 seats in which the seat was taken, so that a seat writes to the few pages
+-- of the newest block, and not to a page of its own anywhere in a long history.
+create index seat_player on seat (partner_id, environment, (seq / 256), player_id)
+where match_id is not null;
+create index seat_reference on seat (partner_id, environment, (seq / 256), partner_ref)
+where partner_ref is not null and match_id is not null;
+
+create table match (
+  partner_id text collate "C" not null,
+  environment text collate "C" not null check (environment in ('test', 'live')),
+  match_id text collate "C" not null,
+  game_id text collate "C" not null,
+  tier_id text collate "C" not null,
+  tier_revision bigint not null,
+  prize_usd_cents bigint not null,
+  status text collate "C" not null check (status in ('started', 'ended', 'no_contest')),
+  end_reason text collate "C",
+  started_at bigint,
+  ended_at bigint,
+  winner_player_id text collate "C",
+  pairing text collate "C",
+  money text collate "C" not null check (money in ('none', 'due', 'recorded')),
+  due_at bigint,
+  primary key (partner_id, match_id)
+);
+
+create index match_due on match (due_at) where due_at is not null;
+create index match_running on match (partner_id, environment, match_id) where status = 'started';
+create index match_ended on match (partner_id, environment, ended_at, match_id)
+where status = 'ended';
+
+-- Play: who has joined a match, and its moves. Times in epoch milliseconds; sides 0 and 1.
+create table presence (
+  partner_id text collate "C" not null,
+  match_id text collate "C" not null,
+  came_0_ms bigint,
+  came_1_ms bigint,
+  clocks_ms bigint,
+  name_0 text collate "C",
+  name_1 text collate "C",
+  primary key (partner_id, match_id)
+);
+
+create table move (
+  partner_id text collate "C" not null,
+  match_id text collate "C" not null,
+  ply bigint not null,
+  side bigint not null check (side in (0, 1)),
+  move text collate "C" not null,
+  at_ms bigint not null,
+  left_0_ms bigint not null,
+  left_1_ms bigint not null,
+  primary key (partner_id, match_id, ply)
+);
+
+-- How often each player has been side 0 in live matches.
+create table opening (
+  partner_id text collate "C" not null,
+  environment text collate "C" not null check (environment in ('test', 'live')),
+  game_id text collate "C" not null,
+  player_id text collate "C" not null,
+  matches bigint not null,
+  begun bigint not null,
+  primary key (partner_id, environment, game_id, player_id)
+);
+
+-- Players' skill by game, computed from live matches that ended with a result. `mu` (the mean) and
+-- `sigma` (the deviation) are in millionths of a point.
+
+create table rating (
+  partner_id text collate "C" not null,
+  environment text collate "C" not null check (environment in ('test', 'live')),
+  game_id text collate "C" not null,
+  player_id text collate "C" not null,
+  mu bigint not null,
+  sigma bigint not null check (sigma > 0),
+  matches bigint not null check (matches >= 1),
+  last_opponent text collate "C",
+  primary key (partner_id, environment, game_id, player_id)
+);
+
+-- Transfers of players' money. Each row names the account that is debited and the one that is
+-- credited; its hash covers the row and the hash of the row before it.
+create table ledger (
+  partner_id text collate "C" not null,
+  environment text collate "C" not null check (environment in ('test', 'live')),
+  seq bigint not null,
+  at bigint not null,
+  kind text collate "C" not null check (kind in ('charge', 'prize', 'refund', 'rake')),
+  debit text collate "C" not null,
+  credit text collate "C" not null,
+  seat_id text collate "C" not null,
+  match_id text collate "C",
+  amount_usd_cents bigint not null check (amount_usd_cents > 0),
+  hash text collate "C" not null,
+  primary key (partner_id, environment, seq)
+);
+
+-- A stake is charged once, and settled once.
+create unique index ledger_seat on ledger (partner_id, seat_id, kind);
+
+-- Payouts that the settlement server has not confirmed, and an operator has: they are not asked
+-- for again.
+
+create table payout_resolved (
+  partner_id text collate "C" not null,
+  match_id text collate "C" not null,
+  seat_id text collate "C" not null,
+  at bigint not null,
+  primary key (partner_id, match_id, seat_id)
+);
+
+-- What each day's play came to, by game and tier. The first figures count the matches decided on
+-- the day, the last ones the seats whose stakes were confirmed on it. The invoice bills the rake.
+create table totals (
+  partner_id text collate "C" not null,
+  environment text collate "C" not null check (environment in ('test', 'live')),
+  day bigint not null,
+  game_id text collate "C" not null,
+  tier_id text collate "C" not null,
+  matches bigint not null default 0,
+  no_contests bigint not null default 0,
+  match_seats bigint not null default 0,
+  match_stakes_usd_cents bigint not null default 0,
+  match_payouts_usd_cents bigint not null default 0,
+  match_refunds_usd_cents bigint not null default 0,
+  match_rake_usd_cents bigint not null default 0,
+  seats bigint not null default 0,
+  seats_refunded bigint not null default 0,
+  seat_stakes_usd_cents bigint not null default 0,
+  seat_payouts_usd_cents bigint not null default 0,
+  seat_refunds_usd_cents bigint not null default 0,
+  seat_rake_usd_cents bigint not null default 0,
+  invoice_id text collate "C",
+  primary key (partner_id, environment, day, game_id, tier_id)
+);
+
+create index totals_unbilled on totals (partner_id, environment, day, game_id, tier_id)
+where invoice_id is null and matches > 0;
+
+create index totals_billed on totals (partner_id, invoice_id) where invoice_id is not null;
+
+create table invoice (
+  partner_id text collate "C" not null,
+  environment text collate "C" not null check (environment in ('test', 'live')),
+  invoice_id text collate "C" not null,
+  seq bigint not null,
+  month bigint not null,
+  status text collate "C" not null check (status in ('draft', 'open', 'paid', 'void')),
+  created_at bigint not null,
+  number bigint,
+  total_usd_cents bigint,
+  line_count bigint,
+  finalized_at bigint,
+  due_at bigint,
+  paid_at bigint,
+  voided_at bigint,
+  primary key (partner_id, invoice_id)
+);
+
+create index invoice_draft on invoice (partner_id, environment, month) where status = 'draft';
+create unique index invoice_sequence on invoice (partner_id, environment, seq);
+create unique index invoice_month on invoice (partner_id, environment, month);
+create unique index invoice_number on invoice (partner_id, environment, number)
+where number is not null;
+
+create table invoice_line (
+  partner_id text collate "C" not null,
+  invoice_id text collate "C" not null,
+  line bigint not null,
+  line_id text collate "C" not null,
+  day bigint not null,
+  game_id text collate "C" not null,
+  tier_id text collate "C" not null,
+  matches bigint not null,
+  amount_usd_cents bigint not null,
+  primary key (partner_id, invoice_id, line)
+);
+
+create unique index invoice_line_id on invoice_line (partner_id, invoice_id, line_id);
+
+-- The log of webhook delivery attempts: one row for each try, numbered per partner and environment.
+
+create table attempt (
+  partner_id text collate "C" not null,
+  environment text collate "C" not null check (environment in ('test', 'live')),
+  seq bigint not null,
+  attempt_id text collate "C" not null,
+  nudge_id text collate "C" not null,
+  at bigint not null,
+  try bigint not null,
+  delivered bigint not null check (delivered in (0, 1)),
+  status_code bigint,
+  duration_ms bigint not null,
+  response_body text collate "C" not null,
+  match_id text collate "C",
+  test bigint not null check (test in (0, 1)),
+  error text collate "C",
+  primary key (partner_id, environment, seq)
+);
+
+create index attempt_age on attempt (at);
+
+create index attempt_test on attempt (partner_id, environment, at) where test = 1;
+
+create index attempt_match on attempt (partner_id, environment, match_id, seq)
+where match_id is not null;
+
+-- Written by the readiness check, because only a commit proves that the disk still accepts commits.
+create table heartbeat (
+  name text collate "C" primary key,
+  beats bigint not null
+);

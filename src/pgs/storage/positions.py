@@ -1,0 +1,28 @@
+"""How far a restored feed must move on, whichever engine keeps it.
+
+Partners may hold cursors that were issued after the copy was made. If the restored feeds continued
+from their old positions, these cursors would be ahead of new rows, and their readers would never
+see those rows. So the first start on a copy raises every feed's head above every position that can
+have been issued.
+"""
+
+from typing import Final
+
+from pgs.storage.transactions import Params
+
+FEED_GAP: Final = 10**9
+"""Positions that a restored feed skips. No service uses that many in a day, so a single restore is
+safe even if the clock is wrong."""
+
+POSITIONS_A_SECOND: Final = 1_000_000
+"""Positions by which a restored feed advances for each second since FEED_EPOCH. No service writes
+rows half as fast, so every position ever issued is lower, even after several restores of the same
+copy. Positions stay below 2^53 for 285 years."""
+
+FEED_EPOCH: Final = 1_735_689_600
+"""Unix time of 2025-01-01. No feed is older."""
+
+
+def raised_at(now: int) -> Params:
+    """Return the parameters of `backup.raise_feed_heads` at `now`, in epoch seconds."""
+    return {"floor": max(0, now - FEED_EPOCH) * POSITIONS_A_SECOND, "gap": FEED_GAP}

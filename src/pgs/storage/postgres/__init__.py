@@ -1,0 +1,1 @@
+"""PostgreSQL: a database on a server, written by one session at a time."""

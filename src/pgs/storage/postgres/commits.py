@@ -1,0 +1,189 @@
+"""Commits groups of transactions to PostgreSQL, each group in one round trip."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+import outcome
+from psycopg import pq
+
+from pgs.storage.postgres.connection import Connection, Lost, Refused, is_error, refused
+from pgs.storage.postgres.statements import PLAIN, Statement, Values, bound, counting
+from pgs.storage.transactions import Outcome, OutcomeUnknown, StoreOutage, Tx, WriteFailed
+from pgs.storage.writer import Job, answer, log_error
+
+_BEGIN: Final = (Statement(b"begin", b"begin"), list[bytes | None]())
+_COMMIT: Final = (Statement(b"commit", b"commit"), list[bytes | None]())
+_ROLLBACK: Final = "rollback"
+
+_TAKEN: Final = "23505"  # a unique index or a primary key: another write came first
+_COUNTED_OTHERWISE: Final = "22012"  # the division by zero of a statement that counts its rows
+
+Step = tuple[Statement, Values]
+
+
+class Session(Protocol):
+    """The writer's session with the server, numbered from 1."""
+
+    number: int
+    connection: Connection
+    warnings: list[str]
+
+    def close(self) -> None:
+        """End the session."""
+
+
+class Guard(Protocol):
+    """Watches over what the writer commits."""
+
+    def committed(self, commits: int) -> None:
+        """Note how many commits the database holds now."""
+
+
+class PostgresCommits:
+    """Commits on one session, and opens the next one when that has ended.
+
+    A transaction was decided while some session was open. If that one has ended, somebody else may
+    have written since, so the transaction is refused instead of being sent.
+    """
+
+    def __init__(self, session: Session, reopen: Callable[[], Session], guard: Guard) -> None:
+        """`reopen` returns the next session, or raises `StoreOutage`."""
+        self._session: Session | None = session
+        self._reopen = reopen
+        self._guard = guard
+        self.session = session.number
+        self.damaged = False
+
+    def commit(self, jobs: Sequence[Job]) -> None:
+        """Commit all jobs together. Jobs of an ended session are refused.
+
+        If a job fails, those before it are committed, then it is tried alone, then the rest.
+        """
+        session = self._open_session()
+        if isinstance(session, StoreOutage):
+            answer(jobs, WriteFailed, str(session))
+            return
+        stale = [job for job in jobs if job.session != session.number]
+        answer(stale, WriteFailed, "the session in which this was decided has ended")
+        self._commit([job for job in jobs if job.session == session.number])
+
+    def _open_session(self) -> Session | StoreOutage:
+        if self._session is None:
+            try:
+                self._session = self._reopen()
+            except StoreOutage as error:
+                log_error("session_not_opened", error)
+                return error
+            self.session = self._session.number
+        return self._session
+
+    def _commit(self, jobs: Sequence[Job]) -> None:
+        if not jobs:
+            return
+        if self._session is None:  # it ended with an earlier part of the group
+            answer(jobs, WriteFailed, "the session with the database has ended")
+            return
+        steps: list[Step] = [_BEGIN]
+        ends: list[int] = []  # the number of steps up to the end of each job
+        for number, job in enumerate(jobs):
+            try:
+                steps += _steps_of(job.tx)
+            except Exception as error:
+                self._split(jobs, number, error)
+                return
+            ends.append(len(steps))
+        steps += [(PLAIN["heartbeat.count_write"], []), _COMMIT]
+        self._send(self._session, jobs, steps, ends)
+
+    def _send(
+        self, session: Session, jobs: Sequence[Job], steps: Sequence[Step], ends: Sequence[int]
+    ) -> None:
+        session.warnings.clear()
+        try:
+            results = session.connection.pipeline(steps)
+            last = results[-1]
+            if is_error(last):
+                session.connection.command(_ROLLBACK)
+                at = len(results)
+                failed = next((n for n, end in enumerate(ends) if at <= end), None)
+                error = refused(last)
+                if failed is None:  # the count of commits, or the commit itself
+                    raise Lost(f"the commit failed: {error}")
+                self._split(jobs, failed, _as_conflict(error, steps[at - 1][0]))
+                return
+            if last.command_status != b"COMMIT" or session.warnings:
+                # A commit that was not confirmed by a standby ends with a warning.
+                said = (last.command_status or b"").decode()
+                raise Lost(f"the commit said {said} {' '.join(session.warnings)}")
+        except (Lost, Refused) as error:
+            log_error("commit_failed", error, transactions=len(jobs))
+            self._drop()
+            answer(jobs, OutcomeUnknown, str(error))
+            return
+        self._guard.committed(_first_number(results[-2]))
+        for job in jobs:
+            job.result = outcome.Value(Outcome.COMMITTED)
+
+    def _split(self, jobs: Sequence[Job], failed: int, error: Exception) -> None:
+        """Commit the jobs before the failed one, then that one alone, then the rest.
+
+        Its error may come from the others, so it counts only when it was alone.
+        """
+        if len(jobs) == 1:
+            jobs[0].result = _verdict(jobs[0].tx, error)
+            return
+        self._commit(jobs[:failed])
+        self._commit(jobs[failed : failed + 1])
+        self._commit(jobs[failed + 1 :])
+
+    def _drop(self) -> None:
+        """End the session: it may be in any state."""
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
+
+    def abandon(self) -> None:
+        """End the session, after an error that nobody expected."""
+        self._drop()
+
+    def close(self) -> None:
+        """End the session."""
+        self._drop()
+
+
+class _Conflict(Exception):
+    pass
+
+
+def _as_conflict(error: Refused, statement: Statement) -> Exception:
+    """Return a conflict if a statement touched another number of rows, or a row was there first."""
+    counted = error.sqlstate == _COUNTED_OTHERWISE and statement.counts
+    return _Conflict() if counted or error.sqlstate == _TAKEN else error
+
+
+def _steps_of(tx: Tx) -> list[Step]:
+    """Return the statements of a transaction with their values. Raises what is wrong with them."""
+    steps: list[Step] = []
+    for stmt in tx.stmts:
+        if stmt.expected_rows is None:
+            statement = PLAIN[stmt.name]
+        else:
+            statement = counting(stmt.name, stmt.expected_rows)
+        steps.append((statement, bound(stmt.name, stmt.params)))
+    return steps
+
+
+def _first_number(result: pq.abc.PGresult) -> int:
+    return int(result.get_value(0, 0) or b"0")
+
+
+def _verdict(tx: Tx, error: Exception) -> outcome.Value[Outcome] | outcome.Error:
+    """Return the outcome of a transaction whose statements failed, before its commit."""
+    if isinstance(error, _Conflict):
+        return outcome.Value(Outcome.CONFLICT)
+    log_error("write_failed", error, partner_id=tx.partner_id)
+    if isinstance(error, Refused) and error.is_fault:
+        return outcome.Error(WriteFailed(str(error)))
+    return outcome.Error(error)

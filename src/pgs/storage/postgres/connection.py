@@ -1,0 +1,213 @@
+"""A connection to PostgreSQL that sends many statements before it reads their results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Final
+
+from psycopg import Error, conninfo, pq
+from psycopg.adapt import Transformer
+
+from pgs.storage.postgres.statements import Statement, Values, rows_of
+from pgs.storage.reader import Row
+from pgs.storage.transactions import StoreOutage
+
+CONNECT_S: Final = 2
+"""Seconds that a connection may take to open, for each host of the address."""
+
+SILENT_S: Final = 3
+"""Seconds after which a connection is given up whose other side no longer confirms what was sent to
+it: half of the time for which a caller waits at most."""
+
+IDLE_IN_TRANSACTION_S: Final = 3
+"""Seconds after which the server ends a session that has begun a transaction and says no more. Its
+locks would stop everybody who writes the same rows."""
+
+STATEMENT_S: Final = 5
+"""Seconds that a statement of the writer or of a call may take. The longest takes milliseconds."""
+
+_SETTINGS: Final = {
+    "client_encoding": "UTF8",
+    "idle_session_timeout": "0",
+    "idle_in_transaction_session_timeout": f"{IDLE_IN_TRANSACTION_S}s",
+    "statement_timeout": f"{STATEMENT_S}s",
+}
+
+
+class Refused(Exception):
+    """The server refused a statement; nothing of its transaction was changed.
+
+    `sqlstate`: PostgreSQL's code of the error, five characters.
+    """
+
+    def __init__(self, message: str, sqlstate: str) -> None:
+        super().__init__(message)
+        self.sqlstate = sqlstate
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether the machine failed, the server stops, or somebody was in the way; else a bug."""
+        return self.sqlstate[:2] in _FAULTS or self.sqlstate == _READ_ONLY
+
+
+# Classes of errors in PostgreSQL's list: connection, rollback by the server, resources, limits,
+# objects in use, an operator's intervention, the system, the configuration file, PL, internal.
+_FAULTS: Final = frozenset({"08", "40", "53", "54", "55", "57", "58", "F0", "XX"})
+_READ_ONLY: Final = "25006"  # this server has become a standby
+
+
+class Lost(StoreOutage):
+    """The connection has ended."""
+
+
+def connect(url: str, name: str, **settings: str) -> pq.abc.PGconn:
+    """Return a connection to the server of `url` that takes writes.
+
+    `name` is what the server's tables of sessions show. `settings` are the server's, for this
+    session. Raises `StoreOutage`.
+    """
+    options = " ".join(f"-c {key}={value}" for key, value in (_SETTINGS | settings).items())
+    try:
+        info = conninfo.make_conninfo(
+            url,
+            application_name=name,
+            connect_timeout=CONNECT_S,
+            # A standby would refuse what the writer sends, and lack what it has just committed.
+            target_session_attrs="primary",
+            keepalives_idle=1,
+            keepalives_interval=1,
+            keepalives_count=SILENT_S,
+            tcp_user_timeout=SILENT_S * 1000,
+            options=options,
+        )
+    except Error as error:
+        raise StoreOutage(f"PGS_DATABASE_URL: {error}") from error
+    opened = pq.PGconn.connect(info.encode())
+    if opened.status != pq.ConnStatus.OK:
+        why = opened.get_error_message().strip()
+        opened.finish()
+        raise StoreOutage(f"the database cannot be reached: {why}")
+    return opened
+
+
+def refused(result: pq.abc.PGresult) -> Refused:
+    """Return the error that a result is."""
+    state = result.error_field(pq.DiagnosticField.SQLSTATE) or b""
+    message = result.error_field(pq.DiagnosticField.MESSAGE_PRIMARY) or b"no message"
+    return Refused(message.decode("utf-8", "replace"), state.decode())
+
+
+def is_error(result: pq.abc.PGresult) -> bool:
+    """Return whether a result is an error, or a statement skipped after one."""
+    return result.status not in _FINE
+
+
+_FINE: Final = frozenset(
+    {pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK, pq.ExecStatus.PIPELINE_SYNC}
+)
+
+
+class Connection:
+    """A connection on whose thread each call waits for its result."""
+
+    def __init__(self, opened: pq.abc.PGconn, on_warning: Callable[[str], None]) -> None:
+        self.opened = opened
+        self._prepared: set[bytes] = set()
+        self._rows = Transformer()
+
+        def note(result: pq.abc.PGresult) -> None:
+            severity = result.error_field(pq.DiagnosticField.SEVERITY_NONLOCALIZED)
+            if severity == b"WARNING":
+                on_warning(str(refused(result)))
+
+        opened.notice_handler = note
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the connection has ended, as far as this side knows."""
+        return self.opened.status != pq.ConnStatus.OK
+
+    def command(self, text: str, *values: bytes | None) -> list[Row]:
+        """Return the rows of a statement that is given as text. Raises `Refused` and `Lost`."""
+        return self._rows_or_error(self.opened.exec_params(text.encode(), values))
+
+    def read(self, statement: Statement, values: Values) -> list[Row]:
+        """Return the rows of a statement. Raises `Refused` and `Lost`."""
+        if statement.name not in self._prepared:
+            prepared = self.opened.prepare(statement.name, statement.text)
+            self._rows_or_error(prepared)
+            self._prepared.add(statement.name)
+        return self._rows_or_error(
+            # Its annotation leaves out the values that are null.
+            self.opened.exec_prepared(statement.name, values)  # type: ignore[arg-type]
+        )
+
+    def _rows_or_error(self, result: pq.abc.PGresult) -> list[Row]:
+        if is_error(result):
+            if self.is_lost:
+                raise Lost(self.opened.get_error_message().strip())
+            raise refused(result)
+        return rows_of(result, self._rows) if result.status == pq.ExecStatus.TUPLES_OK else []
+
+    def pipeline(self, steps: Sequence[tuple[Statement, Values]]) -> list[pq.abc.PGresult]:
+        """Send all steps at once, and return their results up to the first error.
+
+        That error is the last result. A step whose statement could not be prepared has the error of
+        that. Raises `Lost`.
+        """
+        opened = self.opened
+        try:
+            opened.enter_pipeline_mode()
+            fresh: list[bool] = []
+            for statement, values in steps:
+                is_new = statement.name not in self._prepared
+                if is_new:
+                    opened.send_prepare(statement.name, statement.text)
+                    self._prepared.add(statement.name)
+                fresh.append(is_new)
+                opened.send_query_prepared(statement.name, values)
+            opened.pipeline_sync()
+            opened.flush()
+            return self._results(steps, fresh)
+        except Error as error:
+            self._prepared.clear()
+            raise Lost(f"{error}".strip()) from error
+        finally:
+            with suppress(Error):
+                opened.exit_pipeline_mode()
+
+    def _results(
+        self, steps: Sequence[tuple[Statement, Values]], fresh: Sequence[bool]
+    ) -> list[pq.abc.PGresult]:
+        found: list[pq.abc.PGresult] = []
+        failed = False
+        for (statement, _), is_new in zip(steps, fresh, strict=True):
+            if is_new:
+                prepared = self._next()
+                if is_error(prepared):
+                    self._prepared.discard(statement.name)
+                    if not failed:
+                        found.append(prepared)
+                        failed = True
+            result = self._next()
+            if not failed:
+                found.append(result)
+                failed = is_error(result)
+        synced = self.opened.get_result()
+        if synced is None or synced.status != pq.ExecStatus.PIPELINE_SYNC:
+            raise Lost(self.opened.get_error_message().strip() or "the pipeline has no end")
+        return found
+
+    def _next(self) -> pq.abc.PGresult:
+        """Return the result of the next statement in the pipeline. Raises `Lost`."""
+        result = self.opened.get_result()
+        if result is None or self.is_lost:
+            raise Lost(self.opened.get_error_message().strip() or "the connection has ended")
+        while self.opened.get_result() is not None:
+            pass
+        return result
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.opened.finish()

@@ -1,0 +1,298 @@
+"""A database of PostgreSQL: the session that writes it, and the connections that read it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+import structlog
+import trio
+from psycopg import conninfo, pq
+
+from pgs.config import KEY_FILE_NAME
+from pgs.storage.backup import BadTarget
+from pgs.storage.bulk import finish
+from pgs.storage.data_folder import DataLock, DataRefused
+from pgs.storage.ledger import check_ledger
+from pgs.storage.mark import DamagedMark, Mark, OpenMark, read_mark
+from pgs.storage.postgres.blocking_reader import BlockingReader
+from pgs.storage.postgres.checks import faults_of
+from pgs.storage.postgres.commits import PostgresCommits
+from pgs.storage.postgres.connection import Connection, Lost, Refused, connect
+from pgs.storage.postgres.ground import Ground, judge, judge_new, raise_feeds
+from pgs.storage.postgres.migrating import has_schema, migrate, migrations_of
+from pgs.storage.postgres.reader import PipelineReader
+from pgs.storage.postgres.session import PRESENCE, WriterSession
+from pgs.storage.postgres.statements import PLAIN, literals
+from pgs.storage.reader import Reader
+from pgs.storage.transactions import StoreOutage
+from pgs.storage.writer import Writer
+
+IDLE_READERS: Final = 2
+"""Connections for bulk reads that stay open when nobody uses them: one for each limiter."""
+
+REST_S: Final = 0.005
+"""Seconds of a rest of the daily check, in which the calls have the machine to themselves."""
+
+SHOWN_LIMIT: Final = 100
+"""Faults listed in one report. A longer list would be of no more help to an operator."""
+
+_READS: Final = {
+    "default_transaction_isolation": r"repeatable\ read",
+    "default_transaction_read_only": "on",
+}
+
+log = structlog.get_logger("pgs.storage")
+
+
+class PostgresDatabase:
+    """A database of PostgreSQL, opened by the one service that may write it.
+
+    The data folder holds the service's lock, the key ring, the operator's socket, and a mark that
+    says how many commits the database must hold at least.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        folder: Path,
+        *,
+        inline: bool = False,
+        key_file: Path | None = None,
+        on_locked: Callable[[bool], None] = lambda is_new: None,
+    ) -> None:
+        """Lock the folder and the database, bring the schema up to date, and open the connections.
+
+        The arguments are as those of `SqliteDatabase`. Raises `DataFolderInUse`, `DatabaseInUse`,
+        `DataRefused`, `SchemaNewer` or `StoreOutage`.
+        """
+        self.inline = inline
+        self.bulk_limit = trio.CapacityLimiter(1)
+        self.check_limit = trio.CapacityLimiter(1)
+        self._url = url
+        self._name = _name_of(folder)
+        self._idle: list[Connection] = []
+        self._guard = threading.Lock()  # of the list above
+        self._lost: str | None = None
+        with ExitStack() as undo:
+            self._lock = DataLock(folder)
+            undo.callback(self._lock.release)
+            mark = _mark_in(folder)
+            session = WriterSession(url, self._name, 1)
+            undo.callback(session.close)
+            self._address = session.address
+            self._refuse_a_pooler()
+            undo.callback(self._close_readers)
+            ground = self._prepare(session, mark, key_file or folder / KEY_FILE_NAME, on_locked)
+            self._commits = _first_commit(session.connection)
+            judge(mark, ground, self._commits)
+            self._is_copy = ground.is_copy
+            try:
+                self._mark = OpenMark(folder, Mark("open", ground.number, self._commits))
+            except OSError as error:
+                raise StoreOutage(f"the mark cannot be written: {error}") from error
+            undo.callback(self._mark.close, properly=False)
+            self._pipeline = None if inline else PipelineReader(self._connect_to_read)
+            self.reader: Reader = self._pipeline or self.second_reader()
+            self.writer = Writer(PostgresCommits(session, self._reopen, self), inline=inline)
+            self._session = session
+            undo.pop_all()
+
+    def _prepare(
+        self,
+        session: WriterSession,
+        mark: Mark | None,
+        key_file: Path,
+        on_locked: Callable[[bool], None],
+    ) -> Ground:
+        try:
+            is_new = not has_schema(session.connection)
+            if is_new:
+                judge_new(mark, key_file)
+            on_locked(is_new)
+            migrate(session.connection)
+            return Ground.of(session.connection)
+        except (Lost, Refused) as error:
+            raise StoreOutage(f"the database cannot be opened: {error}") from error
+
+    def _refuse_a_pooler(self) -> None:
+        """Make sure that a lock belongs to its session. Raises `StoreOutage`.
+
+        A pooler that shares a session gives the lock to everybody.
+        """
+        other = self._bulk_connection()
+        try:
+            ((taken,),) = other.command(
+                "select pg_try_advisory_lock($1::int, 0)", *literals([PRESENCE])
+            )
+        finally:
+            self._give_back(other)
+        if taken:
+            raise StoreOutage(
+                "PGS_DATABASE_URL leads to a pooler that shares sessions: name the server itself"
+            )
+
+    def _reopen(self) -> WriterSession:
+        """Return the next session of the writer. Raises `StoreOutage`."""
+        session = WriterSession(self._url, self._name, self._session.number + 1)
+        try:
+            commits = _first_commit(session.connection)
+            if commits < self._commits:
+                self._lost = (
+                    f"the database lacks the last {self._commits - commits} commits: it fell back "
+                    "to an older state. Stop the service; `pgs db accept-loss` goes on without them"
+                )
+                raise StoreOutage(self._lost)
+        except (Lost, Refused) as error:
+            session.close()
+            raise StoreOutage(str(error)) from error
+        except BaseException:
+            session.close()
+            raise
+        self._session, self._address = session, session.address
+        log.warning("session_opened", number=session.number)
+        return session
+
+    def committed(self, commits: int) -> None:
+        """Note how many commits of the writer the database holds now."""
+        self._commits = commits
+        self._mark.follow(commits)
+
+    def start(self) -> None:
+        """Start the writer and the reader; call it inside the trio run."""
+        self.writer.start()
+        if self._pipeline is not None:
+            self._pipeline.start()
+
+    def lost(self) -> str | None:
+        """Return what of the database was lost, and what to do; None while all is well."""
+        return self._lost
+
+    def take_over(self, now: int) -> bool:
+        """Raise every feed's head if this is the first start on a restored dump; return whether."""
+        if not self._is_copy:
+            return False
+        try:
+            raise_feeds(self._session.connection, now)
+        except (Lost, Refused) as error:
+            raise StoreOutage(f"the restored copy cannot be taken over: {error}") from error
+        log.info("restored", database=self._address["host"])
+        return True
+
+    def _connect_to_read(self) -> pq.abc.PGconn:
+        # The very server of the writer: another one may not have its last commits yet.
+        url = conninfo.make_conninfo(self._url, **self._address)
+        return connect(url, f"{self._name} reads", **_READS)
+
+    def _bulk_connection(self) -> Connection:
+        with self._guard:
+            if self._idle:
+                return self._idle.pop()
+        url = conninfo.make_conninfo(self._url, **self._address)
+        opened = connect(url, f"{self._name} bulk", **_READS, statement_timeout="0")
+        return Connection(opened, lambda warning: None)
+
+    def _give_back(self, connection: Connection) -> None:
+        is_clean = connection.opened.transaction_status == pq.TransactionStatus.IDLE
+        with self._guard:
+            if is_clean and len(self._idle) < IDLE_READERS:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def second_reader(self) -> Reader:
+        """Return a reader for a bulk read, which blocks its thread; the caller closes it."""
+        return BlockingReader(self._bulk_connection(), self._give_back)
+
+    def migrations(self) -> list[str]:
+        """Return the names of the migrations applied, in order. Raises `StoreOutage`."""
+        return self._on_a_connection(migrations_of)
+
+    def faults(self) -> list[str]:
+        """Return what the server knows of damaged pages and indexes. Raises `StoreOutage`."""
+        return self._on_a_connection(faults_of)
+
+    def _on_a_connection(self, work: Callable[[Connection], list[str]]) -> list[str]:
+        connection = self._bulk_connection()
+        try:
+            return work(connection)
+        except Refused as error:
+            raise StoreOutage(str(error)) from error
+        finally:
+            self._give_back(connection)
+
+    def all_faults(self) -> list[str]:
+        """Return the faults of pages, indexes and ledgers. Raises `StoreOutage`."""
+        reader = self.second_reader()
+        try:
+            report = finish(check_ledger(reader, _go_on if self.inline else _rest))
+        finally:
+            reader.close()
+        return [*self.faults(), *report.faults()][:SHOWN_LIMIT]
+
+    def back_up(self, folder: Path, copy_keys: Callable[[Path], None]) -> Path:
+        """Refuse: PostgreSQL has its own backups. Raises `BadTarget`."""
+        raise BadTarget(
+            "this service keeps its database in PostgreSQL: back it up with pg_dump or with the "
+            "backups of its server, and keep a copy of the key ring apart from it"
+        )
+
+    def close(self) -> None:
+        """Finish the commits under way, close, and release the folder.
+
+        If a commit hangs, the folder stays locked, since that commit may still succeed.
+        """
+        self.reader.close()
+        ended = self.writer.close()
+        self._close_readers()
+        if ended:
+            self._mark.close(properly=self._lost is None)
+            self._lock.release()
+
+    def _close_readers(self) -> None:
+        with self._guard:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+
+def _name_of(folder: Path) -> str:
+    """Return the name of the writer's sessions: the same for each process on this folder.
+
+    PostgreSQL cuts names at 63 bytes.
+    """
+    place = hashlib.sha256(bytes(folder.resolve())).hexdigest()
+    return f"pgs {os.uname().nodename[:24]} {place[:16]}"
+
+
+def _mark_in(folder: Path) -> Mark | None:
+    try:
+        return read_mark(folder)
+    except DamagedMark as error:
+        raise DataRefused(
+            f"the mark in {folder} is damaged ({error}), so nobody knows whether the database is "
+            "complete. If a loss is accepted, run `pgs db accept-loss`"
+        ) from error
+
+
+def _first_commit(connection: Connection) -> int:
+    """Return how many commits the database holds, after one more.
+
+    A commit that waits for the disk, and for a standby if there is one, proves that this server is
+    the primary and that everything visible is as safe. Raises `Lost` and `Refused`.
+    """
+    ((commits,),) = connection.read(PLAIN["heartbeat.count_write"], [])
+    return int(commits)
+
+
+def _go_on() -> None:
+    """Take no rest: tests on a virtual clock have no time for it."""
+
+
+def _rest() -> None:
+    threading.Event().wait(REST_S)

@@ -1,0 +1,144 @@
+"""Judges whether a database is the one that the data folder's mark tells of, and complete."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import structlog
+
+from pgs.storage.data_folder import BadSource, DataLock, DataRefused
+from pgs.storage.mark import Mark, write_mark
+from pgs.storage.positions import raised_at
+from pgs.storage.postgres.connection import Connection, Lost, Refused
+from pgs.storage.postgres.migrating import has_schema, migrate
+from pgs.storage.postgres.session import WriterSession
+from pgs.storage.postgres.statements import PLAIN, bound, literals
+from pgs.storage.transactions import StoreOutage
+
+_ACCEPT: Final = (
+    "If the loss is accepted, run `pgs db accept-loss`: it raises every feed above all positions "
+    "ever read."
+)
+
+# Beside the counts of the writer: a random number, drawn when the database was made, and one of the
+# server that it is on. A restored dump has the first, and not the second.
+_DRAW: Final = (
+    "insert into heartbeat (name, beats) "
+    "select 'database', 1 + floor(random() * 2147483646)::bigint "
+    "on conflict (name) do nothing"
+)
+_NUMBER: Final = "select beats from heartbeat where name = 'database'"
+_HERE: Final = (
+    "select ('x' || substr(md5(s.system_identifier::text || '/' || d.oid::text), 1, 15))"
+    "::bit(60)::bigint from pg_control_system() s, pg_database d "
+    "where d.datname = current_database()"
+)
+_THEN: Final = "select beats from heartbeat where name = 'server'"
+_SETTLE: Final = (
+    "insert into heartbeat (name, beats) values ('server', $1::bigint) "
+    "on conflict (name) do update set beats = excluded.beats"
+)
+
+log = structlog.get_logger("pgs.storage")
+
+
+class Ground(msgspec.Struct, frozen=True):
+    """Which database this is, and whether no service has started on this copy of it yet."""
+
+    number: int
+    is_copy: bool
+
+    @classmethod
+    def of(cls, connection: Connection) -> Ground:
+        """Return what a database with a schema says of itself. Raises `Lost` and `Refused`."""
+        connection.command(_DRAW)
+        ((number,),) = connection.command(_NUMBER)
+        then, here = connection.command(_THEN), _server_of(connection)
+        if here is not None and not then:
+            connection.command(_SETTLE, *literals([here]))
+        return cls(number, here is not None and bool(then) and then[0][0] != here)
+
+
+def _server_of(connection: Connection) -> int | None:
+    """Return the number of the server and its database; None if it does not tell."""
+    try:
+        ((number,),) = connection.command(_HERE)
+    except Refused as error:
+        log.warning("server_untold", found=str(error))
+        return None
+    return int(number)
+
+
+def judge_new(mark: Mark | None, key_file: Path) -> None:
+    """Raise `DataRefused` if an empty database is not the first one of this data folder."""
+    if (mark is not None and mark.state != "making") or (mark is None and key_file.exists()):
+        raise DataRefused(
+            "the database is empty, but the data folder tells of one that was in use. Check "
+            "PGS_DATABASE_URL, or restore the database there. For a new service, name a new "
+            "folder (--data), and another key ring (PGS_SECRET_KEY_FILE)"
+        )
+
+
+def judge(mark: Mark | None, ground: Ground, commits: int) -> None:
+    """Raise `DataRefused` if the mark tells of another database, or of more commits."""
+    if mark is None or mark.state == "making":
+        return
+    if ground.number != mark.database:
+        raise DataRefused(
+            "this is another database than the one that was last open with this data folder. "
+            f"Check PGS_DATABASE_URL. {_ACCEPT}"
+        )
+    if commits < mark.commits:
+        raise DataRefused(
+            f"the database lacks the last {mark.commits - commits} commits: it was restored, or it "
+            f"fell back to an older state. {_ACCEPT}"
+        )
+
+
+def raise_feeds(connection: Connection, now: int) -> None:
+    """Raise every feed's head, and note that the database has settled on its server.
+
+    `now` is in epoch seconds. Raises `Lost` and `Refused`.
+    """
+    connection.command("begin")
+    try:
+        for name, params in (
+            ("backup.add_missing_heads", {}),
+            ("backup.raise_feed_heads", raised_at(now)),
+        ):
+            connection.read(PLAIN[name], bound(name, params))
+        here = _server_of(connection)
+        if here is not None:
+            connection.command(_SETTLE, *literals([here]))
+        connection.command("commit")
+    except Refused:
+        connection.command("rollback")
+        raise
+
+
+def accept_loss(url: str, folder: Path, now: int) -> int:
+    """Take the database as it is, and raise every feed; return how many commits it holds.
+
+    Raises `BadSource`, `DataFolderInUse`, `DatabaseInUse`, `SchemaNewer` and `StoreOutage`.
+    """
+    lock = DataLock(folder)
+    try:
+        session = WriterSession(url, "pgs db accept-loss", 1)
+        try:
+            if not has_schema(session.connection):
+                raise BadSource("the database of PGS_DATABASE_URL is empty")
+            migrate(session.connection)
+            raise_feeds(session.connection, now)
+            ((commits,),) = session.connection.read(PLAIN["heartbeat.count_write"], [])
+            write_mark(folder, Mark("closed", Ground.of(session.connection).number, commits))
+        except (Lost, Refused) as error:
+            raise StoreOutage(str(error)) from error
+        except OSError as error:
+            raise StoreOutage(f"the mark cannot be written: {error}") from error
+        finally:
+            session.close()
+    finally:
+        lock.release()
+    return int(commits)

@@ -1,0 +1,288 @@
+"""Reads of PostgreSQL from the event loop, many at a time over one connection."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from typing import Any, Final
+
+import outcome
+import trio
+from psycopg import Error, pq
+from psycopg.adapt import Transformer
+
+from pgs.storage.postgres.blocking_reader import shown
+from pgs.storage.postgres.connection import Lost, Refused, is_error, refused
+from pgs.storage.postgres.statements import PLAIN, Statement, Values, bound, rows_of
+from pgs.storage.reader import Query, Row
+from pgs.storage.transactions import Params, ReadFailed, SqlValue, StoreOutage
+
+READ_S: Final = 10.0
+"""Seconds after which a read that has no answer fails, and with it the connection. The server gives
+a statement half of that; so a read that takes longer waits for a server that has stopped."""
+
+
+class _Asked:
+    """A query that somebody waits for, and its place among those that are read together."""
+
+    __slots__ = ("at", "number", "statement", "values", "waiter")
+
+    def __init__(self, waiter: _Waiter, number: int, statement: Statement, values: Values) -> None:
+        self.waiter = waiter
+        self.number = number
+        self.statement = statement
+        self.values = values
+        self.at = trio.current_time()
+
+
+class _Waiter:
+    """A task that waits for the rows of its queries."""
+
+    __slots__ = ("asked", "begins_again", "error", "left", "rows", "task")
+
+    def __init__(self, count: int) -> None:
+        self.asked: list[_Asked] = []
+        self.begins_again = False
+        self.task: trio.lowlevel.Task | None = trio.lowlevel.current_task()
+        self.rows: list[list[Row]] = [[] for _ in range(count)]
+        self.left = count
+        self.error: Exception | None = None
+
+    def answer(self, number: int, rows: list[Row]) -> None:
+        """Note the rows of a query; the task goes on with the last of them."""
+        self.rows[number] = rows
+        self.left -= 1
+        if self.left == 0:
+            self._wake(outcome.Value(None))
+
+    def begin_again(self) -> list[_Asked]:
+        """Return all queries of the task, to be sent once more: all of them read one moment."""
+        if self.begins_again or self.error is not None:
+            return []
+        self.begins_again, self.left = True, len(self.asked)
+        return self.asked
+
+    def fail(self, error: Exception) -> None:
+        """Let the task go on with an error."""
+        if self.error is None:
+            self.error = error
+            self._wake(outcome.Error(error))
+
+    def _wake(self, result: outcome.Value[None] | outcome.Error) -> None:
+        task, self.task = self.task, None
+        if task is not None:
+            trio.lowlevel.reschedule(task, result)
+
+
+class PipelineReader:
+    """Reads over one connection on which many queries are under way, driven by the event loop.
+
+    What tasks ask for in one turn of the loop is sent together, and the server reads all of it as
+    of one moment, since the session's transactions are of the isolation level `repeatable read`.
+    That moment is later than every commit that any of these tasks knows of.
+    """
+
+    def __init__(self, connect: Callable[[], pq.abc.PGconn]) -> None:
+        """`connect` opens a connection whose transactions are `repeatable read` and only read."""
+        self._connect = connect
+        self._opened: pq.abc.PGconn | None = None
+        self._prepared: set[bytes] = set()
+        self._asked: list[_Asked] = []  # not sent yet
+        # Sent, in the order of the results: a query, the name of a statement that is prepared, or
+        # None for the end of what was sent together.
+        self._sent: deque[_Asked | bytes | None] = deque()
+        self._again: list[_Asked] = []  # skipped by the server after an error of another query
+        self._sender: trio.lowlevel.Task | None = None
+        self._rows = Transformer()
+        self._failed: Query | None = None
+        self._closed = False
+
+    def start(self) -> None:
+        """Start to send and to receive; call it inside the trio run."""
+        trio.lowlevel.spawn_system_task(self._send, name="pgs-reads")
+
+    async def one(self, name: str, **params: SqlValue) -> Row | None:
+        """Return the first row of a query, or None. Raises `ReadFailed`."""
+        rows = (await self._read(((name, params),)))[0]
+        return rows[0] if rows else None
+
+    async def all(self, name: str, **params: SqlValue) -> list[Row]:
+        """Return every row of a query. Raises `ReadFailed`."""
+        return (await self._read(((name, params),)))[0]
+
+    async def together(self, *queries: Query) -> list[list[Row]]:
+        """Return the rows of each query, all as of the same moment. Raises `ReadFailed`."""
+        found = await self._read(tuple((query.name, query.params) for query in queries))
+        return [shown(query.name, rows) for query, rows in zip(queries, found, strict=True)]
+
+    def one_moment(self) -> AbstractAsyncContextManager[None]:
+        """Refuse: others read over this connection at the same time."""
+        raise RuntimeError("a block as of one moment needs a reader of its own")
+
+    async def _read(self, queries: tuple[tuple[str, Params], ...]) -> list[list[Row]]:
+        await trio.lowlevel.checkpoint_if_cancelled()
+        waiter = _Waiter(len(queries))
+        waiter.asked = [
+            _Asked(waiter, number, PLAIN[name], bound(name, params))
+            for number, (name, params) in enumerate(queries)
+        ]
+        self._asked += waiter.asked
+        if self._sender is not None:
+            sender, self._sender = self._sender, None
+            trio.lowlevel.reschedule(sender)
+
+        def abort(_: Any) -> trio.lowlevel.Abort:
+            waiter.task = None
+            return trio.lowlevel.Abort.SUCCEEDED
+
+        try:
+            await trio.lowlevel.wait_task_rescheduled(abort)
+        except (Lost, Refused) as error:
+            if isinstance(error, Refused) and not error.is_fault:
+                raise
+            name, params = queries[0]
+            self._failed = Query(name, params)
+            raise ReadFailed(name, error) from error
+        except StoreOutage as error:
+            name, params = queries[0]
+            self._failed = Query(name, params)
+            raise ReadFailed(name, error) from error
+        return waiter.rows
+
+    async def still_fails(self) -> bool:
+        """Return whether the last read that failed fails again."""
+        if self._failed is not None:
+            try:
+                await self.all(self._failed.name, **self._failed.params)
+            except StoreOutage:
+                return True
+            self._failed = None
+        return False
+
+    def close(self) -> None:
+        """Close the connection. Reads under way fail."""
+        self._closed = True
+        self._drop(Lost("the reader was closed"))
+
+    async def _send(self) -> None:
+        """Send what was asked for, turn by turn, and receive it in another task."""
+        with suppress(trio.Cancelled):
+            async with trio.open_nursery() as nursery:
+                while not self._closed:
+                    if not self._asked:
+                        self._sender = trio.lowlevel.current_task()
+                        await trio.lowlevel.wait_task_rescheduled(self._stop_sending)
+                        continue
+                    opened = await self._opened_for(nursery)
+                    if opened is not None:
+                        self._send_asked(opened)
+
+    def _stop_sending(self, _: Any) -> trio.lowlevel.Abort:
+        self._sender = None
+        return trio.lowlevel.Abort.SUCCEEDED
+
+    async def _opened_for(self, nursery: trio.Nursery) -> pq.abc.PGconn | None:
+        """Return the connection, a new one if need be; None if none can be opened."""
+        if self._opened is None:
+            try:
+                opened = await trio.to_thread.run_sync(self._connect)
+            except StoreOutage as error:
+                asked, self._asked = self._asked, []
+                for one in asked:
+                    one.waiter.fail(Lost(str(error)))
+                return None
+            opened.nonblocking = 1
+            opened.enter_pipeline_mode()
+            self._prepared.clear()
+            self._opened = opened
+            nursery.start_soon(self._receive, opened)
+        return self._opened
+
+    def _send_asked(self, opened: pq.abc.PGconn) -> None:
+        asked, self._asked = self._asked, []
+        try:
+            for one in asked:
+                one.waiter.begins_again = False
+                name = one.statement.name
+                if name not in self._prepared:
+                    opened.send_prepare(name, one.statement.text)
+                    self._prepared.add(name)
+                    self._sent.append(name)
+                opened.send_query_prepared(name, one.values)
+                self._sent.append(one)
+            opened.pipeline_sync()
+            self._sent.append(None)
+            opened.flush()
+        except Error as error:
+            for one in asked:
+                one.waiter.fail(Lost(str(error)))
+            self._drop(Lost(str(error)))
+
+    async def _receive(self, opened: pq.abc.PGconn) -> None:
+        # A descriptor of our own: libpq closes its socket when it finds that the server has gone,
+        # and the number could then be somebody else's.
+        socket = os.dup(opened.socket)
+        try:
+            while self._opened is opened:
+                with trio.move_on_after(READ_S / 2):
+                    await trio.lowlevel.wait_readable(socket)
+                    opened.consume_input()
+                    while opened.flush():  # more to send than the socket took
+                        await trio.lowlevel.wait_writable(socket)
+                        opened.consume_input()
+                    self._take_results(opened)
+                oldest = next((one for one in self._sent if isinstance(one, _Asked)), None)
+                if oldest is not None and trio.current_time() - oldest.at > READ_S:
+                    raise Lost("the server does not answer")
+        except (Error, Lost) as error:
+            if self._opened is opened:
+                self._drop(Lost(str(error).strip()))
+        finally:
+            with suppress(OSError):
+                os.close(socket)
+
+    def _take_results(self, opened: pq.abc.PGconn) -> None:
+        """Answer every query whose result has arrived."""
+        while self._sent and not opened.is_busy():
+            result = opened.get_result()
+            if result is None:  # the end of one query
+                continue
+            if result.status == pq.ExecStatus.FATAL_ERROR and opened.status != pq.ConnStatus.OK:
+                raise Lost(opened.get_error_message().strip())
+            one = self._sent.popleft()
+            if one is None:  # the end of what was sent together
+                if self._again:
+                    self._asked += self._again
+                    self._again = []
+                    self._send_asked(opened)
+            elif isinstance(one, bytes):
+                if is_error(result):
+                    self._prepared.discard(one)
+                    if result.status == pq.ExecStatus.FATAL_ERROR:
+                        self._refuse_next(result)
+            elif result.status == pq.ExecStatus.TUPLES_OK:
+                one.waiter.answer(one.number, rows_of(result, self._rows))
+            elif result.status == pq.ExecStatus.PIPELINE_ABORTED:
+                self._again += one.waiter.begin_again()
+            else:
+                one.waiter.fail(refused(result))
+
+    def _refuse_next(self, result: pq.abc.PGresult) -> None:
+        """Fail the query whose statement could not be prepared."""
+        following = self._sent[0]
+        if isinstance(following, _Asked):
+            following.waiter.fail(refused(result))
+
+    def _drop(self, error: Lost) -> None:
+        """Close the connection, and fail what was sent over it."""
+        opened, self._opened = self._opened, None
+        sent, again = list(self._sent), self._again
+        self._sent.clear()
+        self._again = []
+        for one in (*sent, *again):
+            if isinstance(one, _Asked):
+                one.waiter.fail(Lost(str(error)))
+        if opened is not None:
+            opened.finish()

@@ -1,0 +1,86 @@
+"""The writer's session with the server, whose lock makes it the only one that writes.
+
+The lock belongs to the session. When the session dies, its lock is gone, and nothing that it had
+not committed can be committed any more. So no write needs to ask whether the lock is still held.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pgs.storage.postgres.connection import Connection, Refused, connect
+from pgs.storage.postgres.statements import literals
+from pgs.storage.transactions import StoreOutage
+
+PRESENCE: Final = 2
+"""Class of the advisory locks of writers: the first of the two numbers that name such a lock."""
+
+_HOLDER = (
+    "select l.pid, coalesce(a.application_name, '') from pg_locks l "
+    "left join pg_stat_activity a on a.pid = l.pid "
+    "where l.locktype = 'advisory' and l.granted and l.objsubid = 2 "
+    "and l.database = (select oid from pg_database where datname = current_database()) "
+    "and l.classid = $1::int and l.objid = $2::int"
+)
+
+TRIES: Final = 40
+"""Looks at a lock that an older session of this process still holds. The server is asked to end
+that session, and to wait up to `ENDING_MS` each time."""
+
+ENDING_MS: Final = 50
+"""Milliseconds for which the server waits for a session that it was asked to end."""
+
+
+class DatabaseInUse(StoreOutage):
+    """Another service writes this database."""
+
+
+class WriterSession:
+    """A session that holds the lock of writer `writer`, and so may write.
+
+    `name` tells the sessions of this process from those of others; an older one of the same name is
+    ended. Raises `DatabaseInUse` and `StoreOutage`.
+    """
+
+    def __init__(self, url: str, name: str, number: int, writer: int = 0) -> None:
+        self.number = number
+        self.warnings: list[str] = []
+        opened = connect(url, name)
+        self.connection = Connection(opened, self.warnings.append)
+        try:
+            self._take(name, literals([PRESENCE, writer]))
+            # Some servers acknowledge a commit before it is on disk, unless they are asked.
+            ((mode,),) = self.connection.command("show synchronous_commit")
+            if mode == "off":
+                self.connection.command("set synchronous_commit = on")
+        except Refused as error:
+            self.close()
+            raise StoreOutage(f"the database refuses this session: {error}") from error
+        except BaseException:
+            self.close()
+            raise
+
+    def _take(self, name: str, key: list[bytes | None]) -> None:
+        run = self.connection.command
+        for _ in range(TRIES):
+            ((taken,),) = run("select pg_try_advisory_lock($1::int, $2::int)", *key)
+            if taken:
+                return
+            for pid, holder in run(_HOLDER, *key):
+                if holder != name:
+                    raise DatabaseInUse(
+                        f"another service ({holder or 'unnamed'}, session {pid}) writes this "
+                        "database. Stop that one first"
+                    )
+                run("select pg_terminate_backend($1::int, $2)", *literals([pid, ENDING_MS]))
+        raise DatabaseInUse("an older session of this service does not end")
+
+    @property
+    def address(self) -> dict[str, str]:
+        """The host and port of this very server, for connections that must reach the same one."""
+        opened = self.connection.opened
+        return {"host": opened.host.decode(), "port": opened.port.decode()}
+
+    def close(self) -> None:
+        """End the session, and with it the lock."""
+        self.connection.close()

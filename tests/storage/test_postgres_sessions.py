@@ -1,0 +1,186 @@
+"""Lost sessions, crashed servers and lost commits: what is acknowledged stays.
+
+The databases are those of a real server, which the tests crash.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+import trio
+from structlog.testing import capture_logs
+
+from pgs.storage.data_folder import DataRefused
+from pgs.storage.positions import FEED_GAP
+from pgs.storage.postgres.database import PostgresDatabase
+from pgs.storage.postgres.ground import accept_loss
+from pgs.storage.postgres.session import DatabaseInUse
+from pgs.storage.seats import Head, find_head, move_head
+from pgs.storage.transactions import Outcome, OutcomeUnknown, ReadFailed, StoreOutage, WriteFailed
+from tests.postgres import Server, running_server
+from tests.storage.writing import lock, locked_games, submit_all, submit_or_error, tx_of, unlock
+from tests.virtual import START
+
+pytestmark = [pytest.mark.postgres, pytest.mark.slow]
+
+
+@pytest.fixture
+def url(postgres: Server) -> str:
+    return postgres.new_database()
+
+
+@pytest.fixture
+def database(url: str, tmp_path: Path) -> Iterator[PostgresDatabase]:
+    opened = PostgresDatabase(url, tmp_path)
+    yield opened
+    opened.close()
+
+
+def _run(url: str, sql: str) -> list[tuple[object, ...]]:
+    with psycopg.connect(url, autocommit=True) as connection:
+        found = connection.execute(sql.encode())
+        return found.fetchall() if found.description else []
+
+
+def _end_sessions(url: str, name: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            "select pg_terminate_backend(pid, 5000) from pg_stat_activity "
+            "where datname = current_database() and application_name like %s",
+            (name,),
+        )
+
+
+async def test_conflicts_in_a_group_leave_its_other_transactions_committed(
+    database: PostgresDatabase,
+) -> None:
+    database.start()
+    txs = [tx_of(lock(game)) for game in "abacb"]
+    outcomes = await submit_all(database, *txs, tx_of(unlock("nothing")))
+    assert sorted(str(outcome) for outcome in outcomes) == [
+        *["Outcome.COMMITTED"] * 3,
+        *["Outcome.CONFLICT"] * 3,
+    ]
+    assert await locked_games(database) == {"a", "b", "c"}
+
+
+async def test_a_write_on_a_session_that_was_ended_has_an_unknown_outcome_and_the_next_ones_do_not(
+    database: PostgresDatabase, url: str
+) -> None:
+    database.start()
+    assert await database.writer.submit(tx_of(lock("a"))) is Outcome.COMMITTED
+    _end_sessions(url, "pgs %")
+    with capture_logs():
+        assert isinstance(await submit_or_error(database, tx_of(lock("b"))), OutcomeUnknown)
+        stale = await submit_or_error(database, tx_of(lock("c")))
+        assert isinstance(stale, WriteFailed)  # decided before the new session was open
+        assert await database.writer.submit(tx_of(lock("d"))) is Outcome.COMMITTED
+        with trio.fail_after(20):
+            # The reader's connection was ended, too, and no event tells of the next one.
+            while not {"a", "d"} <= await _games(database):  # noqa: ASYNC110
+                await trio.sleep(0.02)
+    assert await _games(database) == {"a", "d"}
+
+
+async def _games(database: PostgresDatabase) -> set[str]:
+    try:
+        return await locked_games(database)
+    except ReadFailed:
+        return set()
+
+
+async def test_reads_fail_while_their_connection_is_gone_and_succeed_on_the_next_one(
+    database: PostgresDatabase, url: str
+) -> None:
+    database.start()
+    assert await locked_games(database) == set()
+    _end_sessions(url, "%reads")
+    failed = 0
+    for _ in range(3):
+        try:
+            await locked_games(database)
+        except ReadFailed:
+            failed += 1
+    assert failed <= 1
+    assert not await database.reader.still_fails()
+
+
+async def test_a_second_service_is_refused_and_the_first_one_goes_on(
+    database: PostgresDatabase, url: str, tmp_path: Path
+) -> None:
+    database.start()
+    with pytest.raises(DatabaseInUse, match="another service"):
+        PostgresDatabase(url, tmp_path / "other")
+    assert await database.writer.submit(tx_of(lock("a"))) is Outcome.COMMITTED
+
+
+def test_an_older_session_of_the_same_folder_is_ended(url: str, tmp_path: Path) -> None:
+    """It is what is left of a process that was killed, and the server has not noticed yet."""
+    left = PostgresDatabase(url, tmp_path, inline=True)
+    left._lock.release()  # as the system does when a process is killed
+    following = PostgresDatabase(url, tmp_path, inline=True)
+    with capture_logs():
+        (outcome,) = trio.run(submit_all, left, tx_of(lock("late")))
+        assert isinstance(outcome, OutcomeUnknown)
+    assert trio.run(locked_games, following) == set()
+    following.close()
+
+
+async def test_a_server_that_crashes_loses_no_commit_and_the_service_goes_on_with_the_next_one(
+    tmp_path: Path,
+) -> None:
+    with running_server() as server:
+        database = PostgresDatabase(server.new_database(), tmp_path)
+        database.start()
+        assert await database.writer.submit(tx_of(lock("a"))) is Outcome.COMMITTED
+        server.crash()
+        with capture_logs():
+            assert isinstance(await submit_or_error(database, tx_of(lock("b"))), OutcomeUnknown)
+            assert isinstance(await submit_or_error(database, tx_of(lock("b"))), WriteFailed)
+            with pytest.raises(StoreOutage):
+                await locked_games(database)
+            server.start()
+            await submit_or_error(database, tx_of(lock("c")))  # opens the next session
+            assert await database.writer.submit(tx_of(lock("d"))) is Outcome.COMMITTED
+        assert not await database.reader.still_fails()
+        assert {"a", "d"} <= await locked_games(database)
+        database.close()
+
+
+def test_a_database_that_lacks_commits_is_refused_until_the_loss_is_accepted(
+    url: str, tmp_path: Path
+) -> None:
+    database = PostgresDatabase(url, tmp_path, inline=True)
+    head = Head(1, 5)
+    trio.run(submit_all, database, tx_of(move_head("acme", "test", Head(), head)))
+    database.close()
+    _run(url, "update heartbeat set beats = beats - 3 where name = 'writes'")
+    with pytest.raises(DataRefused, match="lacks the last 2 commits"):
+        PostgresDatabase(url, tmp_path, inline=True)
+    accept_loss(url, tmp_path, START)
+    database = PostgresDatabase(url, tmp_path, inline=True)
+    raised = trio.run(find_head, database.reader, "acme", "test")
+    database.close()
+    assert raised.feed_position > FEED_GAP
+
+
+def test_a_restored_dump_raises_the_feeds_and_an_empty_database_is_refused(
+    url: str, tmp_path: Path, postgres: Server
+) -> None:
+    database = PostgresDatabase(url, tmp_path, inline=True)
+    trio.run(submit_all, database, tx_of(move_head("acme", "test", Head(), Head(1, 5))))
+    assert not database.take_over(START)
+    database.close()
+    with pytest.raises(DataRefused, match="empty"):
+        PostgresDatabase(postgres.new_database(), tmp_path, inline=True)
+    # A dump that was restored is on another server, or in another database of the same one.
+    _run(url, "update heartbeat set beats = beats + 1 where name = 'server'")
+    database = PostgresDatabase(url, tmp_path, inline=True)
+    assert database.take_over(START)
+    raised = trio.run(find_head, database.reader, "acme", "test")
+    database.close()
+    assert raised.feed_position > FEED_GAP
+    database = PostgresDatabase(url, tmp_path, inline=True)
+    assert not database.take_over(START)
+    database.close()
