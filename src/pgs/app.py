@@ -37,7 +37,7 @@ from pgs.actors.shared.open_money import OpenMoney
 from pgs.actors.shared.presence import PresenceRegister
 from pgs.actors.shared.registry import Registry
 from pgs.actors.shared.settlements import Settlements
-from pgs.clock import Clock, Rng, SystemClock, SystemRng
+from pgs.clock import Clock, RandomBlock, Rng, SystemClock, SystemRng
 from pgs.config import Config
 from pgs.domain.rate import PARTNER_POLICY
 from pgs.domain.versions import VERSIONS, ServedVersions
@@ -160,6 +160,7 @@ def _make_parts(
         database=database,
         clock=clock,
         rng=rng,
+        id_rng=RandomBlock(rng),
         keys=keys,
         games=load_games(),
         versions=versions,

@@ -33,12 +33,16 @@ from pgs.storage.database import Database
 
 
 class Parts(msgspec.Struct, frozen=True):
-    """The parts, built once in `pgs.app`. `games` holds the installed games by id."""
+    """The parts, built once in `pgs.app`. `games` holds the installed games by id.
+
+    `id_rng` draws from `rng` in blocks, and is for ids only.
+    """
 
     system: System
     database: Database
     clock: Clock
     rng: Rng
+    id_rng: Rng
     keys: KeyFile
     games: Mapping[str, Rules]
     versions: ServedVersions
@@ -74,4 +78,4 @@ class Parts(msgspec.Struct, frozen=True):
 
     def new_id(self, prefix: str) -> str:
         """Return a new id."""
-        return new_id(prefix, self.clock.now(), self.rng.bytes(ENTROPY_BYTES))
+        return new_id(prefix, self.clock.now(), self.id_rng.bytes(ENTROPY_BYTES))

@@ -178,8 +178,11 @@ class Cell:
 
     async def _run(self) -> None:
         try:
-            while await self._live():
-                pass
+            # A scope that is cancelled only `STOP_GRACE_S` after the stop began. It holds for the
+            # whole task, since one for each message would cost more than the message itself.
+            with trio.CancelScope(shield=True, deadline=self._work_until) as self._work:
+                while await self._live():
+                    pass
         finally:
             self._running = False
             self._abandon_deferred()
@@ -191,67 +194,42 @@ class Cell:
         if self._closing and not self._queue:
             return False
         try:
-            actor = await self._open()
+            actor = self._make(self)
+            await actor.load()
         except Exception as error:
             # The message at the head of the queue fails; the next one tries to load again.
             self._broke(error, self._queue.popleft() if self._queue else None, counts=True)
             return bool(self._queue) and not self.restarts.degraded(trio.current_time())
-        if actor is None:
-            return False
-        while (envelope := await self._take()) is not None:
+        while True:
+            while not self._queue:
+                if self._closing:
+                    return False
+                await self._park()
+            envelope = self._queue.popleft()
             if envelope.deadline <= trio.current_time():
                 envelope.fail(Overloaded("deadline"))
                 continue
             try:
-                if not await self._handle(actor, envelope):
-                    return False
+                await self._handle(actor, envelope)
             except Exception as error:
                 self._broke(error, envelope, counts=not isinstance(error, _NOT_ITS_FAULT))
                 return not self.restarts.degraded(trio.current_time())
-        return False
 
-    async def _open(self) -> Actor | None:
-        """Return the actor with its state loaded, or None if `STOP_GRACE_S` ran out first."""
-        with self._bounded():
-            actor = self._make(self)
-            await actor.load()
-            return actor
-        return None
-
-    async def _take(self) -> Envelope | None:
-        """Return the next message; None when the queue is empty and the actor must close."""
-        while not self._queue:
-            if self._closing:
-                return None
-            await self._park()
-        return self._queue.popleft()
-
-    async def _handle(self, actor: Actor, envelope: Envelope) -> bool:
-        """Answer one message; return False if `STOP_GRACE_S` ran out first.
-
-        Raises the errors that end this life of the actor.
-        """
-        with self._bounded():
-            try:
-                answer = await actor.receive(envelope.message, envelope)
-            except Exception as error:
-                if not self._refused(error, envelope):
-                    raise
-                return True
-            except BaseException:
-                envelope.fail(Crashed("stopped in the middle"))
+    async def _handle(self, actor: Actor, envelope: Envelope) -> None:
+        """Answer one message. Raises the errors that end this life of the actor."""
+        try:
+            answer = await actor.receive(envelope.message, envelope)
+        except Exception as error:
+            if not self._refused(error, envelope):
                 raise
-            if answer is LATER:
-                envelope.keep_in(self._deferred)
-            else:
-                envelope.answer(answer)
-            return True
-        return False
-
-    def _bounded(self) -> trio.CancelScope:
-        """Return a scope that is cancelled only `STOP_GRACE_S` after the stop began."""
-        self._work = trio.CancelScope(shield=True, deadline=self._work_until)
-        return self._work
+            return
+        except BaseException:
+            envelope.fail(Crashed("stopped in the middle"))
+            raise
+        if answer is LATER:
+            envelope.keep_in(self._deferred)
+        else:
+            envelope.answer(answer)
 
     def _wake(self) -> None:
         task, self._parked = self._parked, None
@@ -259,13 +237,18 @@ class Cell:
             trio.lowlevel.reschedule(task)
 
     async def _park(self) -> None:
+        """Wait for a message. Here a cancelled system ends the task, because nothing is lost."""
         self._parked = trio.lowlevel.current_task()
 
         def abort(_: Any) -> trio.lowlevel.Abort:
             self._parked = None
             return trio.lowlevel.Abort.SUCCEEDED
 
-        await trio.lowlevel.wait_task_rescheduled(abort)
+        self._work.shield = False
+        try:
+            await trio.lowlevel.wait_task_rescheduled(abort)
+        finally:
+            self._work.shield = True
 
     # --- failures
 
