@@ -80,7 +80,7 @@ def test_ids_lead_to_the_match_and_its_life_is_told(viewer: Visitor, played: Any
         page.get_by_role("heading", level=1, name="kit-204 won against cart-5512").wait_for()
     page.get_by_text("No move was played").wait_for()
     page.get_by_text("your reference cart-5512").wait_for()
-    page.get_by_text("Your server was nudged and took it").first.wait_for()
+    page.get_by_text("A nudge was delivered to your server").first.wait_for()
     assert axe_faults_in_both_schemes(page) == []
     page.set_viewport_size({"width": 360, "height": 700})
     assert axe_faults_in_both_schemes(page) == []
@@ -101,6 +101,6 @@ def test_the_other_environment_is_named_and_never_mixed_in(viewer: Visitor, play
     _search(viewer, "nobody-at-all")
     page.get_by_text("neither in test nor in live").wait_for()
     assert axe_faults_in_both_schemes(page) == []
-    viewer.open("/portal/test/find")
+    viewer.open("/portal/live/find")
     page.get_by_role("heading", name="What happened to my money?").wait_for()
     assert axe_faults_in_both_schemes(page) == []

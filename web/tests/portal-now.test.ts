@@ -88,7 +88,7 @@ test('the story of a seat without an opponent goes from its charge to its refund
     ['$1.00 charged to p1', 'Confirmed after 3 seconds'],
     ['p1 found no opponent', 'no_opponent: no other player came in time'],
     ['$1.00 given back to p1, nothing kept as rake', '$1.00 = $1.00 + $0.00'],
-    ['Your server was nudged 2 times and did not take it', '500, then no answer'],
+    ['A nudge was not delivered, after 2 tries', '500, then no answer'],
     ['The result waits in your feed: 1 row', 'Nothing is lost. Poll GET /partner/results.'],
   ]);
 });

@@ -38,7 +38,7 @@ export function Stop({ account, first, onAct, onLeave }: StopProps) {
       tone: 'warn',
       says: (
         <>
-          <strong>Keys go on minting.</strong> Your server can let players in again at once. If a
+          <strong>Keys still work.</strong> Your server can let players in again at once. If a
           key leaked, <a href={linkTo(where, 'keys')}>revoke it first</a>.
         </>
       ),

@@ -49,7 +49,7 @@ export function Bar({ account, place, open, onMenu, onPalette, onMe }: BarProps)
       <span class="grow" />
       <button type="button" class="btn find" onClick={onPalette} disabled={account === null}>
         <Icon name="find" />
-        <span class="grow">Search or do</span>
+        <span class="grow">Search</span>
         <kbd>Ctrl K</kbd>
       </button>
       <button

@@ -100,7 +100,7 @@ function Stored({ api, minted, onDone }: StoredProps) {
     <>
       <Secret secret={minted.apiKey} onCopied={() => setStored(true)} />
       <Note tone="warn">
-        <strong>Shown this once.</strong> Put it into your server’s secret store now. If it is
+        <strong>Shown only once.</strong> Put it into your server’s secret store now. If it is
         lost, make another.
       </Note>
       <FirstCall seen={seen} />

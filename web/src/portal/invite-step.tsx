@@ -147,7 +147,7 @@ function None({ email, named, reason, busy, onTry, onAgain }: NoneProps) {
           </Button>
         )}
         <Button busy={busy} onPress={onAgain}>
-          Look again
+          Check again
         </Button>
       </div>
     </>

@@ -134,7 +134,7 @@ export function Palette({ account, environment, onLeave }: PaletteProps) {
     <dialog
       ref={dialog}
       class="pal"
-      aria-label="Search or do"
+      aria-label="Search"
       data-env={environment}
       onCancel={(event) => {
         event.preventDefault();
@@ -150,8 +150,8 @@ export function Palette({ account, environment, onLeave }: PaletteProps) {
         aria-autocomplete="list"
         aria-controls={`${id}-list`}
         aria-activedescendant={commands.length > 0 ? `${id}-${chosen}` : ''}
-        aria-label="Search or do"
-        placeholder="A page, an act, or any id"
+        aria-label="Search"
+        placeholder="A page, an action, or any id"
         autocomplete="off"
         autofocus
         value={text}

@@ -136,7 +136,7 @@ export function moneySaid(match: Match): string {
     return `${dollars(winner.payoutUsdCents ?? 0)} was paid to ${winner.playerId}`;
   }
   const back = match.seats.reduce((sum, seat) => sum + (seat.refundUsdCents ?? 0), 0);
-  return `${dollars(back)} went back`;
+  return `${dollars(back)} was returned`;
 }
 
 /** An id with its middle left out. */

@@ -19,8 +19,8 @@ export interface StoryStep {
   id?: string;
   /** What few people need: its name and its text. */
   more?: { name: string; text: string };
-  /** Leads to the attempts of the webhook. */
-  attempts?: boolean;
+  /** The attempt at a delivery that the step is about. */
+  attemptId?: string;
 }
 
 export function storyOf(life: Life): StoryStep[] {
@@ -194,19 +194,20 @@ function nudgeSteps(attempts: readonly Nudge[]): StoryStep[] {
   return [...byNudge].map(([nudgeId, unordered]) => {
     const tries = [...unordered].sort((a, b) => a.try - b.try);
     const last = tries.at(-1)!;
-    const step = { key: nudgeId, at: tries[0]!.at, icon: 'bell', attempts: true } as const;
+    const { attemptId } = last;
+    const step = { key: nudgeId, at: tries[0]!.at, icon: 'bell', attemptId } as const;
     if (last.delivered) {
       return {
         ...step,
         tone: 'good',
-        title: 'Your server was nudged and took it',
+        title: 'A nudge was delivered to your server',
         says: `${outcomeOf(last)} in ${last.durationMs} ms, try ${last.try}`,
       };
     }
     return {
       ...step,
       tone: 'bad',
-      title: `Your server was nudged ${many(tries.length, 'time')} and did not take it`,
+      title: `A nudge was not delivered, after ${many(tries.length, 'try', 'tries')}`,
       says: tries.map(outcomeOf).join(', then '),
     };
   });

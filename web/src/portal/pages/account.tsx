@@ -6,6 +6,7 @@ import { mayRule, PageFrame, Problem, useAct, useReading } from '../page';
 import type { PageProps } from '../page';
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
+import { Id } from '../parts/copy';
 import { Dialog, WillHappen } from '../parts/dialog';
 import { Field } from '../parts/field';
 import { dayOf } from '../parts/format';
@@ -52,7 +53,7 @@ export default function AccountPage({ api, account: before, environment, tell }:
   const off = () =>
     run('switch the account off', 'account/deactivate', {}, `${name} is switched off.`);
   const stop = (where: Environment) => {
-    const done = `Play in ${where} has ended. Keys go on minting.`;
+    const done = `Play in ${where} has ended. Keys still work.`;
     run(`stop ${where}`, 'emergency-stop', { environment: where }, done);
   };
   const left = () => {
@@ -100,7 +101,7 @@ function Facts({ account, onDomain }: FactsProps) {
         <dd>{name}</dd>
         <dt>Partner id</dt>
         <dd>
-          <code>{partnerId}</code>
+          <Id id={partnerId} what="the partner id" />
         </dd>
         <dt>State</dt>
         <dd>
@@ -148,7 +149,7 @@ function Danger({ account, busy, onOpen }: DangerProps) {
       danger
       flush
       title="What ends play"
-      aside={<span class="small quiet">Each asks once, says what will happen, needs a code</span>}
+      aside={<span class="small quiet">Each says what will happen, and needs a code</span>}
     >
       <ul class="todo">
         <li>
@@ -156,7 +157,8 @@ function Danger({ account, busy, onOpen }: DangerProps) {
           <h3>Emergency stop</h3>
           <p class="p">
             Ends every session and match of one environment, right now.{' '}
-            <strong>Keys go on minting:</strong> if a key leaked, revoke it first.
+            <strong>Keys still work</strong> and can start new sessions: if a key leaked, revoke it
+            first.
           </p>
           <Button kind="no" busy={busy} onPress={() => onOpen('stop')}>
             Stop…

@@ -72,7 +72,7 @@ function columnsOf(names: Names, open: string | null, onOpen: Open): readonly Co
 
 function answerOf(entries: readonly Entry[] | null, names: Names) {
   const last = entries?.[0];
-  if (last === undefined) return 'Nothing has changed yet. Every change will stand here.';
+  if (last === undefined) return 'Nothing has changed yet. Every change is listed here.';
   return (
     <>
       <strong>Who changed what, in test and in live.</strong> The last change was{' '}

@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { go, useQuery } from '../address';
 import type { Api, Environment } from '../api';
-import { PageFrame } from '../page';
+import { PageFrame, useReading } from '../page';
 import type { PageProps } from '../page';
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
@@ -18,6 +18,9 @@ import '../styles/find.css';
 
 /** How many matches one search shows. */
 const SHOWN = 100;
+
+/** How many matches are listed before a search. */
+const LATEST = 20;
 
 /** What a text may be, in the order in which the answers are preferred. */
 const KINDS = [
@@ -123,7 +126,7 @@ export default function FindAMatch({ api, environment }: PageProps) {
       error={error}
       loading={false}
     >
-      <form role="search" class="find" onSubmit={send}>
+      <form role="search" class="seek" onSubmit={send}>
         <input
           class="in lead"
           type="search"
@@ -139,7 +142,7 @@ export default function FindAMatch({ api, environment }: PageProps) {
           Find
         </Button>
       </form>
-      {text === '' && <Teaching />}
+      {text === '' && <Latest {...{ api, environment }} />}
       {searched !== null && found === null && (
         <Nothing searched={searched} environment={environment} />
       )}
@@ -157,7 +160,7 @@ function answerOf(
   text: string,
 ) {
   if (text === '') {
-    return 'Paste whatever the player or your log gives you. Any id works, in any of its fields.';
+    return 'Paste what the player or your log gives you: an id, a player or your reference.';
   }
   if (searched === null) return 'Looking …';
   if (found === null) {
@@ -173,6 +176,24 @@ function answerOf(
       {searched.text} has {number} in {environment}
       {ago}.
     </strong>
+  );
+}
+
+/** The latest matches, until one is looked for. */
+function Latest({ api, environment }: Pick<PageProps, 'api' | 'environment'>) {
+  const path = `matches?environment=${environment}&limit=${LATEST}`;
+  const { value } = useReading<Page>(api, path);
+  if (value === null) return null;
+  if (value.matches.length === 0) return <Teaching />;
+  return (
+    <Card flush title="Latest matches">
+      <Table
+        label="Latest matches"
+        columns={columnsOf(environment, null)}
+        rows={value.matches}
+        keyOf={({ matchId }) => matchId}
+      />
+    </Card>
   );
 }
 

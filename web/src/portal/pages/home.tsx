@@ -110,7 +110,11 @@ function Lately({ api, environment, at }: LatelyProps) {
   const changes = useChanges(api, 5, at);
   if (changes === null || changes.length === 0) return null;
   return (
-    <Card title="Lately" aside={<a href={linkTo(environment, 'events')}>Event log</a>} flush>
+    <Card
+      flush
+      title="Latest changes"
+      aside={<a href={linkTo(environment, 'events')}>Event log</a>}
+    >
       <ul class="lately">
         {changes.map((change, index) => (
           <li key={index}>
@@ -136,7 +140,7 @@ export default function Home({ api, account, environment, tell }: PageProps) {
       ? { needed: [], advised: [] }
       : stepsOf({ account, environment, standing, busy: doing.busy, turnOn });
   const done = needed.filter((step) => step.done).length;
-  const title = environment === 'test' ? 'To your first test match' : 'To going live';
+  const title = environment === 'test' ? 'Before your first test match' : 'Before you go live';
   const tries = environment === 'test' && mayWrite(account) && standing?.readiness?.ready;
   return (
     <PageFrame
@@ -169,7 +173,7 @@ export default function Home({ api, account, environment, tell }: PageProps) {
       </section>
       <Card
         title="Worth doing before you embed"
-        aside={<span class="small quiet">Stops nothing</span>}
+        aside={<span class="small quiet">Optional</span>}
         flush
       >
         <Checklist steps={advised} calm />

@@ -79,7 +79,7 @@ function LineRow({ api, environment, invoice, line, open, onOpen }: LineProps) {
       <tr data-row={line.lineId}>
         <th scope="row">{shortDay(line.day)}</th>
         <td>
-          {line.description}
+          {line.gameId}, {line.tierId}
           {outside && <small>Of an earlier month, after its invoice was final.</small>}
         </td>
         <td class="r">{countOf(line.matches)}</td>

@@ -4,6 +4,7 @@ import { PageFrame, useReading } from '../page';
 import type { PageProps } from '../page';
 import { Button, LinkButton } from '../parts/button';
 import { Card } from '../parts/card';
+import { Id } from '../parts/copy';
 import { amount, save } from '../parts/csv';
 import { shortDay } from '../parts/days';
 import { dayOf, dollars, many, timeOf } from '../parts/format';
@@ -96,6 +97,10 @@ function Parties({ invoice, name, of }: { invoice: Invoice; name: string; of: st
           </dd>
           <dt>Environment</dt>
           <dd>{invoice.environment}</dd>
+          <dt>Id</dt>
+          <dd>
+            <Id id={invoice.invoiceId} what="the id of the invoice" />
+          </dd>
         </dl>
         <dl class="kv dense">
           <dt>Period</dt>

@@ -83,7 +83,7 @@ export default function Invoices({ api, environment }: PageProps) {
       <Card flush>
         {invoices.length === 0 ? (
           <Empty icon="bill" title="One invoice a month, for rake alone">
-            The first comes at the begin of the month after the first decided match. A month
+            The first comes at the beginning of the month after the first decided match. A month
             without matches has none.
           </Empty>
         ) : (
@@ -98,7 +98,7 @@ export default function Invoices({ api, environment }: PageProps) {
             </div>
             {shown.length === 0 ? (
               <Empty icon="bill" title={`No invoice is ${filter}`} acts={drop}>
-                The others lie outside this filter.
+                The others are in another state.
               </Empty>
             ) : (
               <Table

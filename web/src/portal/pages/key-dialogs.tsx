@@ -68,7 +68,7 @@ function Rotate({ environment, asked, onAct, onLeave }: AskProps) {
           {
             icon: 'clock',
             says:
-              `The old one, …${last4}, goes on until ${until}: seven days to change ` +
+              `The old one, …${last4}, works until ${until}: seven days to change ` +
               'your servers.',
           },
         ]}
@@ -92,7 +92,7 @@ function Revoke({ environment, asked, onAct, onLeave }: AskProps) {
           tone: 'bad',
           says: `Every call with …${last4} is refused from this second. ${used}`,
         },
-        { icon: 'seat', says: 'Players who are in go on until their sessions end.' },
+        { icon: 'seat', says: 'Players who are playing stay in until their sessions end.' },
         { icon: 'no', says: 'It cannot be brought back.' },
       ]}
       onAct={() => onAct(asked)}
@@ -138,7 +138,7 @@ function NewSecret({ api, environment, minted, onStored }: SecretProps) {
     >
       <Secret secret={minted.apiKey} />
       <Note tone="warn">
-        <strong>Shown this once.</strong> Store it where your server reads its secrets, never in a
+        <strong>Shown only once.</strong> Store it where your server reads its secrets, never in a
         page. If it is lost, make another and revoke this one.
       </Note>
       <Code text={call} label="A first call" />

@@ -1,6 +1,6 @@
 /** A match: its life as a timeline, its money, its board. */
 
-import type { ComponentType } from 'preact';
+import type { ComponentChildren, ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Api, Environment } from '../api';
 import { Refused } from '../api';
@@ -12,10 +12,11 @@ import { PageFrame, useReading } from '../page';
 import type { PageProps } from '../page';
 import { LinkButton } from '../parts/button';
 import { Card } from '../parts/card';
-import { Copy } from '../parts/copy';
-import { clockOf, dollars, timeOf } from '../parts/format';
+import { Copy, Id } from '../parts/copy';
+import { clockOf, dollars, fullTimeOf, timeOf } from '../parts/format';
 import { Icon } from '../parts/icon';
 import { Empty } from '../parts/note';
+import { Full } from '../parts/time';
 import { linkTo } from '../routes';
 import '../styles/timeline.css';
 import '../styles/match.css';
@@ -36,7 +37,7 @@ export default function Match({ api, environment, id }: PageProps) {
           runs && (
             <button type="button" class="btn" onClick={readAgain}>
               <Icon name="again" />
-              <span>Look again</span>
+              <span>Refresh</span>
             </button>
           )
         }
@@ -81,7 +82,7 @@ function Answer({ life }: { life: Life }) {
         ? 'No nudge was sent: your server learns of it when it polls.'
         : told
           ? 'Your server was told.'
-          : 'Your server has not taken the last nudge.'}
+          : 'The last nudge was not delivered.'}
     </>
   );
 }
@@ -110,7 +111,7 @@ interface StepProps {
 }
 
 function Step({ step, since, environment }: StepProps) {
-  const { at, phase, icon, tone, title, says, id, more, attempts } = step;
+  const { at, phase, icon, tone, title, says, id, more, attemptId } = step;
   const stamp =
     at === null ? 'since then' : phase ? clockOf(Math.floor(at)) : stampOf(since, at);
   return (
@@ -118,7 +119,9 @@ function Step({ step, since, environment }: StepProps) {
       {at === null ? (
         <time>{stamp}</time>
       ) : (
-        <time dateTime={new Date(at * 1000).toISOString()}>{stamp}</time>
+        <time dateTime={new Date(at * 1000).toISOString()} title={fullTimeOf(at)}>
+          {stamp}
+        </time>
       )}
       <span class={tone === undefined ? 'k' : `k is-${tone}`}>
         <Icon name={icon} />
@@ -130,10 +133,14 @@ function Step({ step, since, environment }: StepProps) {
           {id !== undefined && (
             <>
               {' · '}
-              <span class="mono">{id}</span>
+              <Id id={id} what="the id of the seat" />
             </>
           )}{' '}
-          {attempts && <a href={linkTo(environment, 'webhooks')}>The attempts</a>}
+          {attemptId !== undefined && (
+            <a href={`${linkTo(environment, 'webhooks')}?open=${attemptId}`}>
+              What was sent and answered
+            </a>
+          )}
         </p>
         {more !== undefined && (
           <details>
@@ -158,7 +165,10 @@ function Side({ api, life }: { api: Api; life: Life }) {
       <Card title="Money">
         <dl class="kv dense">
           {match.seats.map((seat) => (
-            <Row key={seat.seatId} name={seat.playerId}>
+            <Row
+              key={seat.seatId}
+              name={<a href={matchesOf(match, seat.playerId)}>{seat.playerId}</a>}
+            >
               paid {dollars(seat.stakeUsdCents)},{' '}
               {seat.payoutUsdCents === undefined
                 ? 'gets what the end brings'
@@ -168,6 +178,7 @@ function Side({ api, life }: { api: Api; life: Life }) {
           <Row name="Rake">{rakeOf(match)}</Row>
         </dl>
       </Card>
+      <Details match={match} />
       <Card title="What you can tell a player">
         <p>{forPlayer(match)}</p>
         <div>
@@ -178,7 +189,32 @@ function Side({ api, life }: { api: Api; life: Life }) {
   );
 }
 
-function Row({ name, children }: { name: string; children: preact.ComponentChildren }) {
+/** Where the matches of a player are listed. */
+const matchesOf = ({ environment }: MatchRecord, playerId: string) =>
+  `${linkTo(environment, 'find')}?q=${encodeURIComponent(playerId)}`;
+
+function Details({ match }: { match: MatchRecord }) {
+  const { gameId, tierId, prizeUsdCents, startedAt, endedAt } = match;
+  return (
+    <Card title="Details">
+      <dl class="kv dense">
+        <Row name="Game">{gameId}</Row>
+        <Row name="Tier">
+          {tierId}, prize {dollars(prizeUsdCents)}
+        </Row>
+        <Row name="Started">{startedAt === undefined ? 'not yet' : <Full at={startedAt} />}</Row>
+        <Row name="Ended">{endedAt === undefined ? 'not yet' : <Full at={endedAt} />}</Row>
+      </dl>
+    </Card>
+  );
+}
+
+interface RowProps {
+  name: ComponentChildren;
+  children: ComponentChildren;
+}
+
+function Row({ name, children }: RowProps) {
   return (
     <>
       <dt>{name}</dt>

@@ -50,7 +50,7 @@ function ask(asking: Asking) {
           tone: 'warn',
           says: (
             <>
-              <strong>Keys that they have seen go on working.</strong> Rotate those that they should
+              <strong>Keys that they have seen still work.</strong> Rotate those that they should
               not have.
             </>
           ),

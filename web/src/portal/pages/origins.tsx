@@ -1,20 +1,27 @@
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
+import { Refused } from '../api';
 import type { Environment } from '../api';
 import { mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
 import type { PageProps } from '../page';
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
 import { Question } from '../parts/dialog';
+import { Field } from '../parts/field';
 import { Empty } from '../parts/note';
 
 interface Origins {
   origins: { live: string[]; test: string[] };
 }
 
+const HELP: Record<Environment, string> = {
+  test: 'Scheme, host and port, such as http://localhost:5173. An address of a page works too.',
+  live: 'Scheme and host, such as https://play.example. An address of a page works too.',
+};
+
 function answerOf(count: number, environment: string): string {
   if (count === 0) {
     return environment === 'test'
-      ? 'No site may show the test frame yet. Begin with http://localhost:5173.'
+      ? 'No site may show the test frame yet.'
       : 'No site may show the live frame yet.';
   }
   const sites = count === 1 ? 'One site' : `${count} sites`;
@@ -61,20 +68,58 @@ function List({ origins, environment, onRemove }: ListProps) {
   );
 }
 
+interface AddProps {
+  environment: Environment;
+  busy: boolean;
+  error: unknown;
+  onAdd(typed: string, added: () => void): void;
+}
+
+function Add({ environment, busy, error, onAdd }: AddProps) {
+  const [typed, type] = useState('');
+  const send = (event: Event) => {
+    event.preventDefault();
+    onAdd(typed.trim(), () => type(''));
+  };
+  return (
+    <form class="card" onSubmit={send}>
+      <div class="in-card stack">
+        <Field
+          label={`Origin of a page that shows the ${environment} frame`}
+          help={HELP[environment]}
+          error={isWrong(error) ? error.message : undefined}
+          value={typed}
+          maxLength={300}
+          required
+          spellcheck={false}
+          onInput={(event) => type(event.currentTarget.value)}
+        />
+        <div>
+          <Button kind="pri" icon="plus" busy={busy}>
+            Add {environment} origin
+          </Button>
+        </div>
+      </div>
+    </form>
+  );
+}
+
+/** Whether what was typed is wrong, and nothing else. */
+const isWrong = (error: unknown): error is Refused =>
+  error instanceof Refused && error.reason === 'invalid_origin';
+
 export default function OriginsPage({ api, account, environment, tell }: PageProps) {
   const { value, error, readAgain } = useReading<Origins>(api, 'origins');
   const doing = useAct(readAgain);
   const [removing, remove] = useState<string | null>(null);
-  const field = useRef<HTMLInputElement>(null);
   const origins = value?.origins[environment] ?? [];
   const writes = mayWrite(account);
-  const add = (event: Event) => {
-    event.preventDefault();
-    const origin = originIn((field.current?.value ?? '').trim());
+  const add = (typed: string, added: () => void) => {
+    const origin = originIn(typed);
     void doing.act(async () => {
       await api.write('add the origin', 'POST', 'origins', { environment, origin });
       tell(`${origin} may show the ${environment} frame.`);
-      if (field.current !== null) field.current.value = '';
+      added();
     });
   };
   const end = (origin: string) => {
@@ -91,18 +136,10 @@ export default function OriginsPage({ api, account, environment, tell }: PagePro
       error={error}
       loading={value === null}
     >
-      <Problem error={doing.error} />
+      {!isWrong(doing.error) && <Problem error={doing.error} />}
       <List {...{ origins, environment }} onRemove={writes ? remove : null} />
       {writes && (
-        <form class="row end" onSubmit={add}>
-          <div class="stack">
-            <label for="origin">Origin of a page: scheme, host and port</label>
-            <input id="origin" ref={field} class="in" maxLength={300} required />
-          </div>
-          <button class="btn pri" disabled={doing.busy}>
-            Add {environment} origin
-          </button>
-        </form>
+        <Add {...{ environment }} busy={doing.busy} error={doing.error} onAdd={add} />
       )}
       {removing !== null && (
         <Question
@@ -113,7 +150,7 @@ export default function OriginsPage({ api, account, environment, tell }: PagePro
           onLeave={() => remove(null)}
         >
           The {environment} frame stays empty on {removing} at its next load. Players who have it
-          open play on.
+          open are not interrupted.
         </Question>
       )}
     </PageFrame>

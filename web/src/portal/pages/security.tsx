@@ -26,7 +26,7 @@ function Answer({ stepUp }: Account) {
   }
   return (
     <>
-      <strong>Your authenticator is in force.</strong>{' '}
+      <strong>Your authenticator is connected.</strong>{' '}
       {stepUp.until === undefined
         ? 'The next act that needs a code asks for one.'
         : `A code was given. Acts go on without another one until ${clockOf(stepUp.until)} UTC.`}
@@ -42,7 +42,7 @@ export default function Security({ api, account: before, tell }: PageProps) {
   const { enrolled } = account.stepUp;
   const done = () => {
     want(false);
-    tell('The authenticator is in force.');
+    tell('The authenticator is connected.');
     void readAgain();
   };
   return (
@@ -60,7 +60,7 @@ export default function Security({ api, account: before, tell }: PageProps) {
             <CodeForm
               api={api}
               label="First six digits from the app"
-              help={enrolled ? 'The old one stays in force until this code is right.' : undefined}
+              help={enrolled ? 'The old one works until this code is right.' : undefined}
               foot={(busy) => (
                 <div class="row">
                   <Button onPress={() => want(false)}>Cancel</Button>
@@ -75,7 +75,11 @@ export default function Security({ api, account: before, tell }: PageProps) {
         </Card>
       ) : (
         <div class="row">
-          <Button kind={enrolled ? 'plain' : 'pri'} icon="lock" onPress={() => want(true)}>
+          <Button
+            {...(enrolled ? {} : { kind: 'pri' as const })}
+            icon="lock"
+            onPress={() => want(true)}
+          >
             {enrolled ? 'Replace the authenticator' : 'Connect an authenticator'}
           </Button>
         </div>

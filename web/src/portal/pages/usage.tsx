@@ -185,7 +185,7 @@ function Teach({ environment }: { environment: Environment }) {
   return (
     <section class="card">
       <Empty icon="chart" title="Numbers begin with the first decided match" acts={acts}>
-        A day stands here once it is final: 30 minutes after midnight UTC, when all its money is
+        A day is shown once it is final: 30 minutes after midnight UTC, when all its money is
         recorded.
         {environment === 'test' ? ' Play one now, and see it tomorrow.' : ''}
       </Empty>

@@ -27,7 +27,7 @@ import type { Attempt, Outcome, Webhook } from '../words/attempts';
 
 const DAY_S = 86_400;
 
-const OUTCOMES: readonly Outcome[] = ['all', 'failed', 'taken', 'test'];
+const OUTCOMES: readonly Outcome[] = ['all', 'failed', 'delivered', 'test'];
 
 interface AttemptsProps {
   attempts: readonly Attempt[];
@@ -98,7 +98,7 @@ export function Attempts({ attempts, whole, environment, webhook, partnerId }: A
           choices={[
             ['all', 'All'],
             ['failed', `Failed ${countOf(failed)}`],
-            ['taken', 'Taken'],
+            ['delivered', 'Delivered'],
             ['test', 'Test events'],
           ]}
           value={outcome}
@@ -141,7 +141,7 @@ function Nothing({ outside, onDrop }: { outside: number; onDrop(): void }) {
   if (outside === 0) {
     return (
       <Empty icon="hook" title="Nothing has been sent yet">
-        Each try stands here for thirty days, with what your server answered.
+        Each attempt is listed here for thirty days, with what your server answered.
       </Empty>
     );
   }

@@ -140,7 +140,8 @@ function LastNudges({ last }: { last: readonly Attempt[] }) {
   const failed = last.filter(({ delivered }) => !delivered).length;
   const took = last.map(({ durationMs }) => durationMs).sort((one, other) => one - other);
   const below = (share: number) => took[Math.ceil(took.length * share) - 1];
-  const counted = `${many(last.length, 'nudge')}: ${last.length - failed} taken, ${failed} failed`;
+  const delivered = last.length - failed;
+  const counted = `${many(last.length, 'nudge')}: ${delivered} delivered, ${failed} failed`;
   return (
     <Card title={`Last ${many(last.length, 'nudge')}`}>
       <div class="strip" role="img" aria-label={counted}>

@@ -58,7 +58,7 @@ function answerOf(webhook: Webhook | undefined, attempts: readonly Attempt[], wh
   if (!last.delivered) return <>On. No nudge has been sent since the address was saved.</>;
   return (
     <>
-      <strong>It works.</strong> The last nudge was taken <Ago at={last.at} />, in{' '}
+      <strong>It works.</strong> The last nudge was delivered <Ago at={last.at} />, in{' '}
       {last.durationMs}{' '}
       ms.
     </>
@@ -90,7 +90,7 @@ const WILL: Record<Asking, { title: string; act: string; leave: string; will: re
         { icon: 'no', says: 'No nudge any more; those under way are cut short.' },
         {
           icon: 'check',
-          says: 'Results go on into the feed. Save the address again to switch it on.',
+          says: 'Results still come into the feed. Save the address again to switch it on.',
         },
       ],
     },

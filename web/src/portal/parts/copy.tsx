@@ -38,7 +38,8 @@ export function Copy({ text, what = '', small = false, label = 'Copy', onCopied 
 export function Id({ id, what }: { id: string; what: string }) {
   return (
     <span class="id">
-      <code>{id}</code> <Copy text={id} what={what} small />
+      <code>{id}</code>
+      <Copy text={id} label="" what={`Copy ${what}`} small />
     </span>
   );
 }

@@ -165,7 +165,7 @@ export function ShownOnce({ title, environment, secret, children, onStored }: Sh
     <Dialog title={title} environment={environment} onLeave={() => {}} foot={foot}>
       <Secret secret={secret} />
       <Note tone="warn">
-        <strong>Shown this once.</strong> {children}
+        <strong>Shown only once.</strong> {children}
       </Note>
     </Dialog>
   );

@@ -92,7 +92,7 @@ export function adviceOf(attempts: readonly Attempt[]): { title: string; does: s
   }
   return {
     title: `Your server answers ${statusCode}.`,
-    does: 'A nudge is taken when the answer is 2xx.',
+    does: 'A nudge counts as delivered when the answer is 2xx.',
   };
 }
 
@@ -163,7 +163,7 @@ export function curlOf(url: string, body: string): string {
   ].join('\n');
 }
 
-export type Outcome = 'all' | 'failed' | 'taken' | 'test';
+export type Outcome = 'all' | 'failed' | 'delivered' | 'test';
 
 export interface AttemptFilter {
   outcome: Outcome;
@@ -182,7 +182,7 @@ export function attemptsOf(
   const wanted = text.trim().toLowerCase();
   return attempts.filter((attempt) => {
     if (outcome === 'failed' && attempt.delivered) return false;
-    if (outcome === 'taken' && !attempt.delivered) return false;
+    if (outcome === 'delivered' && !attempt.delivered) return false;
     if (outcome === 'test' && !attempt.test) return false;
     if (since !== null && attempt.at < since) return false;
     if (before !== null && attempt.at >= before) return false;

@@ -1,0 +1,95 @@
+"""From one object of the portal to the next: matches, players, attempts, invoices, origins."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.demo import running_demo
+from tests.browser.portal_answers import answer_figures
+from tests.browser.portal_visitor import PortalVisitor
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """A demo that has told its story, with one match."""
+    with running_demo(tmp_path_factory.mktemp("links")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def admin(browser: Browser, demo: dict[str, str]) -> Iterator[PortalVisitor]:
+    """The demo's admin, whose window for codes is open."""
+    visitor = PortalVisitor(browser, demo)
+    visitor.sign_in("Dana Demo")
+    visitor.give_code()
+    yield visitor
+    visitor.close()
+
+
+def test_the_latest_matches_are_listed_before_anything_is_looked_for(
+    admin: PortalVisitor,
+) -> None:
+    (match,) = admin.call("GET", "matches?environment=test")["matches"]
+    admin.go("test/find", "Find a match")
+    listed = admin.page.get_by_role("region", name="Latest matches")
+    listed.get_by_role("link", name=re.compile("^mat_")).click()
+    admin.page.wait_for_url(f"**/matches/{match['matchId']}")
+    admin.go("live/find", "Find a match")
+    admin.page.get_by_text("What happened to my money?").wait_for()
+
+
+def test_the_life_of_a_match_leads_to_the_attempt_and_to_the_player(
+    admin: PortalVisitor,
+) -> None:
+    (match,) = admin.call("GET", "matches?environment=test")["matches"]
+    path = f"test/matches/{match['matchId']}"
+    admin.open(f"/portal/{path}")
+    page = admin.page
+    page.get_by_role("link", name="What was sent and answered").first.click()
+    admin.stands_at("Webhooks")
+    expect(page.get_by_role("region", name="Request")).to_contain_text("results.available")
+    admin.open(f"/portal/{path}")
+    details = page.locator("section", has=page.get_by_role("heading", name="Details"))
+    expect(details).to_contain_text(re.compile(r"Started.*\d\d:\d\d:\d\d UTC"))
+    player = match["seats"][0]["playerId"]
+    page.get_by_role("link", name=player, exact=True).click()
+    page.get_by_text(f"{player} has 1 match in test").wait_for()
+
+
+def test_a_wrong_origin_is_refused_at_its_field(admin: PortalVisitor) -> None:
+    admin.go("live/origins", "Origins")
+    field = admin.page.get_by_label("Origin of a page")
+    field.fill("http://shop.example")
+    admin.press("Add live origin")
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(admin.page.get_by_role("alert")).to_have_count(1)
+    expect(field).to_have_value("http://shop.example")
+
+
+def test_an_invoice_has_an_id_to_copy_and_prints_without_buttons(admin: PortalVisitor) -> None:
+    answer_figures(admin.page)
+    admin.go("test/invoice/inv_7", "Invoice 7")
+    copy = admin.page.get_by_role("button", name="Copy the id of the invoice")
+    expect(copy).to_be_visible()
+    expect(
+        admin.page.get_by_role("row", name=re.compile("30 Oct connect-four, silver 2"))
+    ).to_be_visible()
+    admin.page.emulate_media(media="print")
+    for button in admin.page.get_by_role("button").all():
+        expect(button).to_be_hidden()
+    admin.page.emulate_media(media="screen")
+
+
+def test_the_search_for_a_match_fits_a_phone(admin: PortalVisitor) -> None:
+    admin.page.set_viewport_size({"width": 390, "height": 844})
+    admin.go("test/find", "Find a match")
+    for part in (admin.page.get_by_role("searchbox"), admin.page.get_by_text("Find", exact=True)):
+        box = part.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+    admin.page.set_viewport_size({"width": 1280, "height": 800})
