@@ -1,7 +1,7 @@
 """Small nodes that tell who they are, behind the forwarding of the service."""
 
 import json
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -13,7 +13,7 @@ from pgs.domain.shards import SHARDS, shard_of
 from pgs.http.nodes.calls import NodeCalls
 from pgs.http.nodes.forwarding import Forwarding
 from pgs.http.nodes.owners import Node
-from pgs.http.transport.asgi import Receive, Scope, Send
+from pgs.http.transport.asgi import Headers, Receive, Scope, Send
 from pgs.http.transport.direct import DirectAnswer, DirectRequest
 from pgs.http.transport.edge import Edge
 from pgs.http.transport.limits import ServerLimits
@@ -71,6 +71,9 @@ class StandIn:
     @property
     def direct_paths(self) -> Collection[bytes]:
         return (b"/partner/me",)
+
+    def serves_socket(self, path: bytes, headers: Headers, subprotocols: Sequence[str], /) -> bool:
+        return False
 
     def find_direct(self, method: str, path: bytes, /) -> Any | None:
         return path if path.startswith(b"/partner/") else None

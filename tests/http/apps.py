@@ -1,12 +1,21 @@
 """Applications for a server under test, behind the edge and in the lane."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import count
 
 import trio
 from quart_trio import QuartTrio
 
-from pgs.http.transport.asgi import App, ClientGone, Message, OnEvent, Receive, Scope, Send
+from pgs.http.transport.asgi import (
+    App,
+    ClientGone,
+    Headers,
+    Message,
+    OnEvent,
+    Receive,
+    Scope,
+    Send,
+)
 from pgs.http.transport.direct import DirectAnswer, DirectRequest
 from pgs.http.transport.edge import BODY_S, Edge, default_body_limit
 from pgs.http.transport.exchange import BodyLimit
@@ -18,11 +27,15 @@ def edge(
     on_event: OnEvent = lambda name: None,
     body_limit: BodyLimit = default_body_limit,
     body_s: float = BODY_S,
+    sockets: Collection[bytes] = (),
 ) -> Edge:
-    """Return an edge around `app` with request ids req_1, req_2 … and version 1."""
+    """Return an edge around `app` with request ids req_1, req_2 … and version 1.
+
+    `sockets`: paths of WebSockets that the lane may take.
+    """
     ids: Iterator[int] = count(1)
     return Edge(
-        Direct(app),
+        Direct(app, sockets),
         new_request_id=lambda: f"req_{next(ids)}",
         current_version=1,
         on_event=on_event,
@@ -37,13 +50,17 @@ class Direct:
     Paths that begin with `/streamed` come over ASGI, since their answers do not end.
     """
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: App, sockets: Collection[bytes] = ()) -> None:
         self.app = app
+        self._sockets = sockets
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.app(scope, receive, send)
 
     direct_paths = frozenset({b"/partner/me"})
+
+    def serves_socket(self, path: bytes, headers: Headers, subprotocols: Sequence[str]) -> bool:
+        return path in self._sockets
 
     def find_direct(self, method: str, path: bytes) -> str | None:
         plain = not path.startswith(b"/streamed") and not isinstance(self.app, QuartTrio)

@@ -48,7 +48,7 @@ def app_of(
             sockets=known,
         )
 
-    return edge(http_app(only("/ws", app)), on_event=on_event)
+    return edge(http_app(only("/ws", app)), on_event=on_event, sockets=(b"/ws",))
 
 
 async def upgraded(

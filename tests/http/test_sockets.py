@@ -12,9 +12,8 @@ from structlog.testing import capture_logs
 
 from pgs.http.transport.accepted_socket import NORMAL, AcceptedSocket
 from pgs.http.transport.asgi import Receive, Scope, Send
-from pgs.http.transport.server import serve
 from pgs.http.transport.sockets import GOING_AWAY, OpenSockets, refuse_handshake
-from pgs.http.transport.websocket_guard import FRAMES_PER_CHECKPOINT, GuardedSocket
+from pgs.http.transport.websocket_guard import FRAMES_PER_CHECKPOINT, CutBuffer
 from tests.http.apps import edge, http_app, ok, only
 from tests.http.raw import HANDSHAKE, PATIENCE_S, QUICK, ServeApp, error_of, serving, text_frame
 from tests.http.sockets import (
@@ -84,7 +83,7 @@ async def test_a_refused_handshake_gets_an_ordinary_answer_and_ends_the_connecti
         await refuse_handshake(send, 401, {"error": "Sign in."}, [(b"www-authenticate", b"Bearer")])
 
     async with (
-        serving(serve_app, edge(http_app(refuses))) as server,
+        serving(serve_app, edge(http_app(refuses), sockets=(b"/ws",))) as server,
         await server.client() as client,
     ):
         answer = await client.ask(HANDSHAKE % b"/ws" + b"\r\n")
@@ -155,16 +154,17 @@ async def test_pings_are_answered_while_the_handler_does_not_read_and_pongs_are_
 
 
 async def test_a_segment_full_of_empty_frames_leaves_room_for_others(
+    serve_app: ServeApp,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A frame of 6 bytes costs far more to process than to send."""
     turn = 0
     looked_at: Counter[int] = Counter()
-    take = GuardedSocket._take
+    take = CutBuffer.take
 
-    async def counting(self: GuardedSocket, event: Any) -> None:
+    def counting(self: CutBuffer, event: Any) -> object:
         looked_at[turn] += 1
-        await take(self, event)
+        return take(self, event)
 
     async def turning() -> None:
         nonlocal turn
@@ -172,9 +172,9 @@ async def test_a_segment_full_of_empty_frames_leaves_room_for_others(
             turn += 1
             await trio.lowlevel.checkpoint()
 
-    monkeypatch.setattr(GuardedSocket, "_take", counting)
+    monkeypatch.setattr(CutBuffer, "take", counting)
     async with (
-        serving(serve, app_of(echo)) as server,
+        serving(serve_app, app_of(echo)) as server,
         await upgraded(server) as client,
         trio.open_nursery() as nursery,
     ):

@@ -32,9 +32,11 @@ from tests.journeys.service import SharedService
 _numbers = count(1)
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedService]:
-    shared = SharedService(tmp_path_factory.mktemp("protocol"))
+@pytest.fixture(scope="module", params=["on", "off"], ids=["lane", "hypercorn"])
+def service(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SharedService]:
+    shared = SharedService(tmp_path_factory.mktemp("protocol"), lane=request.param)
     shared.start()
     yield shared
     shared.stop()

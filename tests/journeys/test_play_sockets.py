@@ -1,5 +1,6 @@
 """What the game socket refuses, whom it lets join, and what ends it."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,17 @@ from tests.journeys.client import check_refusal, ok
 from tests.journeys.partners import Partner, account
 from tests.journeys.play import Bot, match, match_sync, mint, mint_sync, socket_of
 from tests.journeys.service import SharedService, in_process, until
+
+
+@pytest.fixture(scope="module", params=["on", "off"], ids=["lane", "hypercorn"])
+def shared(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SharedService]:
+    """A service whose sockets go through the lane, or through hypercorn."""
+    service = SharedService(tmp_path_factory.mktemp("sockets"), lane=request.param)
+    service.start()
+    yield service
+    service.stop()
 
 
 async def test_the_refusals_of_a_move_come_in_order(

@@ -4,7 +4,7 @@ The steps stand below `Dispatcher.__call__` in the order in which a call passes 
 either ends the call with an answer or hands it to the next.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -30,10 +30,7 @@ from pgs.http.api.endpoint import (
     SocketHandler,
     Stream,
 )
-from pgs.http.api.hints import (
-    explained,
-    no_browser,
-)
+from pgs.http.api.hints import explained, no_browser
 from pgs.http.api.responses import (
     INTERNAL_MESSAGE,
     JSON_TYPE,
@@ -51,7 +48,7 @@ from pgs.http.api.streams import OpenStreams
 from pgs.http.api.telling import tell_of_answered, tell_of_refused
 from pgs.http.api.versioning import in_version
 from pgs.http.nodes.owners import NotHere
-from pgs.http.transport.asgi import App, ClientGone, Receive, Scope, Send, unless_gone
+from pgs.http.transport.asgi import App, ClientGone, Headers, Receive, Scope, Send, unless_gone
 from pgs.http.transport.direct import DirectAnswer, DirectRequest
 from pgs.http.transport.sockets import OpenSockets, refuse_handshake
 from pgs.storage.transactions import StoreOutage, WriterFull
@@ -64,7 +61,6 @@ UNLICENSED: Final = frozenset({"game_not_licensed", "game_not_licensed_in_this_e
 _REFUSED: Final = (Refusal, BadRequest, Plain, Reply, Internal)
 
 log = structlog.get_logger("pgs.http")
-
 
 Found = tuple[Endpoint, dict[str, str]]
 """An endpoint, and the values of the names in its path."""
@@ -153,6 +149,10 @@ class Dispatcher:
     def direct_paths(self) -> Collection[bytes]:
         """The paths of endpoints that have no names."""
         return self._routes.fixed_paths
+
+    def serves_socket(self, path: bytes, headers: Headers, subprotocols: Sequence[str]) -> bool:
+        """Return whether there is a WebSocket at a path."""
+        return path in self._websockets
 
     def find_direct(self, method: str, path: bytes) -> Found | None:
         """Return the endpoint and its names' values, or None if it may answer with a stream."""

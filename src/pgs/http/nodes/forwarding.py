@@ -5,7 +5,7 @@ the request as if it had come from outside. If it is not the owner, it answers 5
 client to try again, so that no request goes round in circles.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -89,6 +89,12 @@ class Forwarding:
     def direct_paths(self) -> Collection[bytes]:
         """The paths without variable parts that requests may have."""
         return self._app.direct_paths
+
+    def serves_socket(self, path: bytes, headers: Headers, subprotocols: Sequence[str]) -> bool:
+        """Return whether there is a WebSocket at a path, and this node owns its player."""
+        shard = shard_of_request(path, headers, subprotocols)
+        mine = shard is not None and self._owners.owner_of(shard) is self._owners.me
+        return mine and self._app.serves_socket(path, headers, subprotocols)
 
     def find_direct(self, method: str, path: bytes) -> Any | None:
         """Return what `answer_direct` needs, or None if such requests must come over ASGI."""

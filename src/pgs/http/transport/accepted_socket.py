@@ -1,15 +1,17 @@
 """One accepted WebSocket as its handler sees it.
 
-One task reads it and another one writes to it. A client's use of time and memory is bounded.
+One task reads it and another one writes to it, unless it has a wire of the lane, which writes at
+once. A client's use of time and memory is bounded.
 """
 
 from collections import deque
 from collections.abc import Awaitable, Callable
 from math import inf
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 import trio
+from outcome import Value
 
 from pgs.http.transport.asgi import OnEvent, Receive, Send, ignore_event
 
@@ -50,8 +52,8 @@ class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
     this far behind is not reading."""
 
     outbox_chars: int = 256 * 1024
-    """Characters of all messages that wait to be written: 4,096 for each. Only a snapshot with the
-    moves of a long match has more, at most 16,384."""
+    """Characters of all messages that wait to be written, in the lane bytes: 4,096 for each. Only a
+    snapshot with the moves of a long match has more, at most 16,384."""
 
     flush_s: float = 2.0
     """Seconds for queued messages to be sent before a close frame. Less than the grace period of a
@@ -63,35 +65,81 @@ class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Backlog:
-    """A queue of at most `messages` texts and `chars` characters in total. `put` never waits."""
+    """A queue of at most `messages` texts and `chars` characters in total. `put` never waits.
+
+    One task takes from it. A memory channel of trio would take ten times the memory.
+    """
+
+    __slots__ = ("_ended", "_messages", "_room", "_taker", "_texts")
 
     def __init__(self, messages: int, chars: int) -> None:
-        self._in, self._out = trio.open_memory_channel[str](messages)
+        self._messages = messages
         self._room = chars
+        self._texts: list[str] = []
+        self._taker: trio.lowlevel.Task | None = None
+        self._ended = False
 
     def put(self, text: str) -> bool:
         """Queue a text if there is room; return whether there was."""
-        if len(text) > self._room:
-            return False
-        try:
-            self._in.send_nowait(text)
-        except trio.WouldBlock:
+        if len(text) > self._room or len(self._texts) >= self._messages:
             return False
         self._room -= len(text)
+        if self._taker is not None:
+            self._wake(text)
+        else:
+            self._texts.append(text)
         return True
 
     async def take(self) -> str | None:
         """Return the oldest text, waiting for one; None once the queue has ended and is empty."""
-        try:
-            text = await self._out.receive()
-        except trio.EndOfChannel:
+        if self._texts:
+            await trio.lowlevel.checkpoint_if_cancelled()
+            text = self._texts.pop(0)
+            self._room += len(text)
+            await trio.lowlevel.cancel_shielded_checkpoint()
+            return text
+        if self._ended:
+            await trio.lowlevel.checkpoint()
             return None
-        self._room += len(text)
-        return text
+        self._taker = trio.lowlevel.current_task()
+
+        def abort(_: object) -> trio.lowlevel.Abort:
+            self._taker = None
+            return trio.lowlevel.Abort.SUCCEEDED
+
+        found: str | None = await trio.lowlevel.wait_task_rescheduled(abort)
+        self._room += len(found or "")
+        return found
 
     def end(self) -> None:
         """Accept no more texts."""
-        self._in.close()
+        self._ended = True
+        if self._taker is not None:
+            self._wake(None)
+
+    def _wake(self, text: str | None) -> None:
+        task, self._taker = self._taker, None
+        if task is not None:
+            trio.lowlevel.reschedule(task, Value(text))
+
+
+class Wire(Protocol):
+    """A connection that carries the messages of an accepted socket without ASGI."""
+
+    def begin(self, nursery: trio.Nursery, limits: SocketLimits) -> None:
+        """Take messages, and start tasks in `nursery` for what the client does not take at once."""
+
+    def put(self, text: str) -> bool:
+        """Write or queue a message; return whether there was room."""
+
+    async def listen(self, hear: Callable[[str | None], bool]) -> None:
+        """Pass on messages, None for a binary one, until the client leaves or `hear` is False."""
+
+    async def flush(self) -> None:
+        """Return once everything that is queued has been written."""
+
+    async def finish(self, code: int | None) -> None:
+        """Drop what is queued, and write the close frame unless `code` is None."""
 
 
 class AcceptedSocket:
@@ -102,7 +150,9 @@ class AcceptedSocket:
     after that cancels it, and so does the end of `drain_s`.
     """
 
-    def __init__(self, limits: SocketLimits, on_event: OnEvent = ignore_event) -> None:
+    def __init__(
+        self, limits: SocketLimits, on_event: OnEvent = ignore_event, wire: Wire | None = None
+    ) -> None:
         self.code: int | None = None
         """The code with which this side closes the socket; None until it does."""
 
@@ -110,6 +160,7 @@ class AcceptedSocket:
         self._on_event = on_event
         self._over = False
         self._inbox = Backlog(limits.inbox_messages, limits.inbox_chars)
+        self._wire = wire
         self._outbox = Backlog(limits.outbox_messages, limits.outbox_chars)
         self._arrivals: deque[float] = deque(
             [-inf] * limits.messages_per_second, maxlen=limits.messages_per_second
@@ -138,7 +189,8 @@ class AcceptedSocket:
         """
         if self._over:
             return False
-        if not self._outbox.put(text):
+        outbox = self._outbox if self._wire is None else self._wire
+        if not outbox.put(text):
             self._fail(OVERLOADED, "socket_overloaded")
             return False
         return True
@@ -174,19 +226,37 @@ class AcceptedSocket:
         self._outbox.end()
         self._flushing.deadline = min(self._flushing.deadline, trio.current_time() + flush_s)
 
+    def _hear(self, text: str | None) -> bool:
+        """Take a message, None for a binary one. Return False if the client broke a limit."""
+        if self._over:
+            return True
+        if text is None or self._is_abuse(text):
+            self._fail(self._limits.abuse_code, "socket_abuse")
+            return False
+        if not self._inbox.put(text):
+            self._fail(OVERLOADED, "socket_overloaded")
+            return False
+        return True
+
     async def _read(self, receive: Receive) -> None:
         """Take what the client sends, until it leaves or breaks a limit."""
         while (message := await receive())["type"] != "websocket.disconnect":
-            text: str | None = message.get("text")
-            if self._over:
-                continue
-            if text is None or self._is_abuse(text):
-                self._fail(self._limits.abuse_code, "socket_abuse")
-                return
-            if not self._inbox.put(text):
-                self._fail(OVERLOADED, "socket_overloaded")
+            if not self._hear(message.get("text")):
                 return
         self._leave()
+
+    async def _listen(self, wire: Wire) -> None:
+        """Take what the client sends, like `_read`."""
+        broken = False
+
+        def hear(text: str | None) -> bool:
+            nonlocal broken
+            broken = not self._hear(text)
+            return not broken
+
+        await wire.listen(hear)
+        if not broken:
+            self._leave()
 
     def _is_abuse(self, text: str) -> bool:
         """Return whether the message is too long, or one too many in a second."""
@@ -212,15 +282,24 @@ class AcceptedSocket:
         Returns once the handler has returned and everything it sent is written, or the client has
         left.
         """
-        written = trio.Event()
+        written, wire = trio.Event(), self._wire
         try:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._read, receive)
-                nursery.start_soon(self._write, send, written)
+                if wire is not None:
+                    wire.begin(nursery, self._limits)
+                    nursery.start_soon(self._listen, wire)
+                else:
+                    nursery.start_soon(self._read, receive)
+                    nursery.start_soon(self._write, send, written)
                 with self._handling:
                     await handler(self)
                 self.close(NORMAL)
-                await written.wait()
+                if wire is not None:
+                    with self._flushing:
+                        await wire.flush()
+                    await wire.finish(self.code)
+                else:
+                    await written.wait()
                 nursery.cancel_scope.cancel()
         finally:
             self._over = True

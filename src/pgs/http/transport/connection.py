@@ -32,6 +32,7 @@ from hypercorn.utils import parse_socket_addr
 
 from pgs.http.transport.guards import GuardedH11, GuardedTasks
 from pgs.http.transport.lane_connection import LaneConnection, Rest
+from pgs.http.transport.lane_socket import LaneSocket
 from pgs.http.transport.listener_config import GuardedConfig
 
 _log = structlog.get_logger("pgs.http")
@@ -86,20 +87,27 @@ class GuardedServer(TCPServer):
     def _guarded(self) -> GuardedConfig:
         return cast("GuardedConfig", self.config)
 
-    _lane: LaneConnection | None = None
+    _lane: LaneConnection | LaneSocket | None = None
 
     async def _converse(self) -> None:
         lane, stream = self._guarded.lane, cast("object", self.stream)
         rest = Rest(b"", trio.current_time() + self._guarded.limits.head_s, 0)
         if lane is not None and isinstance(stream, trio.SocketStream):
-            self._lane = LaneConnection(lane, self._guarded, self, stream, self._send)
+            self._lane = connection = LaneConnection(lane, self._guarded, self, stream, self._send)
             try:
-                await self._lane.serve()
+                await connection.serve()
                 return
             except Rest as left:
                 rest = left
             finally:
                 self._lane = None
+            upgrade = lane.take_upgrade(rest.raw)
+            if upgrade is not None:
+                del connection
+                self._guarded.idle.pop(self, None)
+                self._lane = socket = LaneSocket(self._guarded, stream, self._send, upgrade)
+                await socket.serve(lane.edge)
+                return
         await self._converse_with_hypercorn(rest)
 
     async def _converse_with_hypercorn(self, rest: Rest) -> None:

@@ -1,6 +1,6 @@
 """What the lane needs of an application: a whole answer to a whole request, without ASGI."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import msgspec
@@ -43,6 +43,10 @@ class DirectApp(Protocol):
     @property
     def direct_paths(self) -> Collection[bytes]:
         """Paths without variable parts that requests may have. There are not many."""
+        ...
+
+    def serves_socket(self, path: bytes, headers: Headers, subprotocols: Sequence[str], /) -> bool:
+        """Return whether a WebSocket gets no other answer than by `serve_socket` or a refusal."""
         ...
 
     def find_direct(self, method: str, path: bytes, /) -> Any | None:

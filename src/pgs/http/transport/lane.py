@@ -19,6 +19,7 @@ from pgs.http.transport.edge import Edge, shown
 from pgs.http.transport.exchange import CRASH, answer_to, report_crash
 from pgs.http.transport.plain_heads import END, PlainHead, may_become_plain, read_plain_head
 from pgs.http.transport.response_heads import ResponseHeads, root_of
+from pgs.http.transport.upgrades import Upgrade, read_upgrade
 
 _CLOSE: Final = (b"connection", b"close")
 
@@ -68,7 +69,7 @@ class Lane:
 
     def __init__(self, edge: Edge, app: DirectApp) -> None:
         self.now = trio.lowlevel.current_clock().current_time
-        self._edge = edge
+        self.edge = edge
         self._app = app
         self._heads = ResponseHeads(edge.settings.current_version)
         self._places: dict[bytes, Place] = {}  # of the paths that the application declares
@@ -90,9 +91,20 @@ class Lane:
         at += len(END)
         return Call(head, found, place, at, at + head.length)
 
+    def take_upgrade(self, raw: bytes) -> Upgrade | None:
+        """Return the handshake that `raw` consists of; None if it is not one for the lane."""
+        at = raw.find(END)
+        if at < 0 or at + len(END) < len(raw):
+            return None
+        upgrade = read_upgrade(raw[:at])
+        if upgrade is None:
+            return None
+        served = self._app.serves_socket(upgrade.path, upgrade.headers, upgrade.subprotocols)
+        return upgrade if served else None
+
     def _place_of(self, raw_path: bytes) -> Place:
         path = raw_path.decode()
-        place = Place(self._edge.settings.body_limit(path), shown(path), root_of(path))
+        place = Place(self.edge.settings.body_limit(path), shown(path), root_of(path))
         if raw_path in self._app.direct_paths:
             self._places[raw_path] = place
         return place
@@ -105,7 +117,7 @@ class Lane:
         `started` is when the request had arrived. With `last` the response says that the connection
         ends.
         """
-        edge, head, place = self._edge, call.head, call.place
+        edge, head, place = self.edge, call.head, call.place
         request_id = edge.new_request_id()
         status = 0
         try:
@@ -128,6 +140,6 @@ class Lane:
             edge.log(request_id, head.method, place.shown, status, started, self.now())
 
     def _answer_to_crash(self, request_id: str, crash: Exception) -> DirectAnswer:
-        report_crash(self._edge.settings.on_event, request_id, crash)
+        report_crash(self.edge.settings.on_event, request_id, crash)
         _, content = answer_to(CRASH, close=True)
         return DirectAnswer(500, ((b"content-type", b"application/json"), _CLOSE), content)

@@ -16,8 +16,8 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     max_connections: int = 10_000
-    """Connections open at once. At about 35 kB for an idle WebSocket they take 350 MB. If the
-    process may not open that many files, fewer are accepted."""
+    """Connections open at once. At about 35 kB for an idle WebSocket outside the lane they take 350
+    MB. If the process may not open that many files, fewer are accepted."""
 
     backlog: int = 512
     """Connections that the kernel holds until they are accepted: as many as arrive in half a second

@@ -18,6 +18,7 @@ import trio
 from hypercorn.protocol.events import Body, Data, EndBody, Response, StreamClosed
 from hypercorn.protocol.events import Event as StreamEvent
 from hypercorn.protocol.ws_stream import FrameTooLargeError, WebsocketBuffer, WSStream
+from hypercorn.typing import ASGIReceiveEvent
 from wsproto.connection import ConnectionState
 from wsproto.events import CloseConnection, Message, Ping
 from wsproto.frame_protocol import CloseReason
@@ -54,6 +55,20 @@ class CutBuffer(WebsocketBuffer):
             self.flooded = True
             raise FrameTooLargeError
         super().extend(replace(event, data=event.data[: self.max_length - self.length]))
+
+    def take(self, event: Message[Any]) -> dict[str, Any] | None:
+        """Add a part of a message. Return the message once, when it has ended or is `full`.
+
+        Raises FrameTooLargeError when the client is flooding.
+        """
+        self.extend(event)
+        message = None
+        if (event.message_finished or self.full) and not self.passed_on:
+            self.passed_on = True
+            message = self.to_message()
+        if event.message_finished:
+            self.clear()
+        return message
 
     def clear(self) -> None:
         super().clear()
@@ -117,16 +132,9 @@ class GuardedSocket(WSStream):
                 return
 
     async def _take(self, event: Message[Any]) -> None:
-        self.buffer.extend(event)
-        if (
-            (event.message_finished or self.buffer.full)
-            and not self.buffer.passed_on
-            and self.app_put is not None
-        ):
-            self.buffer.passed_on = True
-            await self.app_put(self.buffer.to_message())
-        if event.message_finished:
-            self.buffer.clear()
+        message = self.buffer.take(event)
+        if message is not None and self.app_put is not None:
+            await self.app_put(cast("ASGIReceiveEvent", message))
 
 
 # hypercorn looks up this function in its own module, and offers no setting for it.

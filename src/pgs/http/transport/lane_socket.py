@@ -1,0 +1,300 @@
+"""One WebSocket of the lane, from its handshake to its last byte.
+
+The handshake passes the edge and the application over ASGI. Once it is accepted, messages go
+straight between the connection and the `AcceptedSocket`: one task reads, the handler has another,
+and a message to the client is written by whoever sends it, with one call. Only what the client does
+not take at once has a task of its own.
+"""
+
+import os
+import socket
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from email.utils import formatdate
+from http import HTTPStatus
+from math import inf
+from typing import Final
+
+import trio
+from trio.lowlevel import wait_readable
+
+from pgs.http.transport.accepted_socket import SocketLimits
+from pgs.http.transport.asgi import App, Headers, Message
+from pgs.http.transport.frames import PING, FrameReader, close_frame, text_frame
+from pgs.http.transport.listener_config import GuardedConfig
+from pgs.http.transport.sockets import WIRE
+from pgs.http.transport.upgrades import Upgrade
+from pgs.http.transport.websocket_guard import FRAMES_PER_CHECKPOINT
+
+READ_BYTES: Final = 16 * 1024
+"""Bytes that one read of a socket takes: a whole message of the usual limit fits."""
+
+
+class LaneSocket:
+    """A WebSocket whose handshake is plain.
+
+    A bound on time is one number, `_until`, which `sweep` compares with the clock.
+    """
+
+    __slots__ = (
+        "_config",
+        "_ended",
+        "_fd",
+        "_flushed",
+        "_frames",
+        "_limits",
+        "_lost",
+        "_nursery",
+        "_ping_at",
+        "_refusal",
+        "_room",
+        "_send",
+        "_stream",
+        "_unsent",
+        "_until",
+        "_upgrade",
+    )
+
+    def __init__(
+        self,
+        config: GuardedConfig,
+        stream: trio.SocketStream,
+        send: Callable[[bytes], Awaitable[bool]],
+        upgrade: Upgrade,
+    ) -> None:
+        """`send` writes within the bounds, and returns whether the client took everything."""
+        limits = config.limits
+        self._config = config
+        self._stream = stream
+        self._fd = stream.socket.fileno()
+        self._send = send
+        self._upgrade: Upgrade | None = upgrade
+        self._frames = FrameReader(limits.websocket_message_chars, limits.websocket_flood_chars)
+        self._until = trio.current_time() + limits.read_s
+        self._ping_at = inf
+        self._refusal = b""
+        self._ended = False  # the close frame was written, or the handshake was refused
+        self._lost = False  # nothing can be written any more
+        self._unsent: deque[bytes] | None = None  # the first one is being written
+        self._room = 0
+        self._limits: SocketLimits | None = None
+        self._flushed: trio.Event | None = None
+        self._nursery: trio.Nursery | None = None
+
+    async def serve(self, app: App) -> None:
+        """Serve the socket with an application whose handler calls `serve_socket`."""
+        upgrade = self._upgrade
+        if upgrade is None:
+            raise RuntimeError("a socket is served once")
+        path = upgrade.path.decode()
+        scope = {
+            "type": "websocket",
+            "http_version": "1.1",
+            "path": path,
+            "raw_path": upgrade.path,
+            "query_string": upgrade.query,
+            "headers": upgrade.headers,
+            "subprotocols": upgrade.subprotocols,
+            "state": {},
+            WIRE: self,
+        }
+        await app(scope, self._receive, self._respond)
+        if not self._lost:
+            await self._linger()
+
+    # --- the handshake
+
+    async def _receive(self) -> Message:
+        """Return that the client connects. Its messages do not come over ASGI."""
+        return {"type": "websocket.disconnect" if self._upgrade is None else "websocket.connect"}
+
+    async def _respond(self, message: Message) -> None:
+        """Write what the application answers over ASGI: its answer to the handshake, a close."""
+        kind = message["type"]
+        if kind == "websocket.accept":
+            await self._accept(message)
+        elif kind == "websocket.http.response.start":
+            self._refusal = _head(message["status"], message["headers"])
+        elif kind == "websocket.http.response.body":
+            self._ended = True
+            await self._write_all(self._refusal + message["body"])
+        elif kind == "websocket.close":
+            await self.finish(message["code"])
+
+    async def _accept(self, message: Message) -> None:
+        upgrade, self._upgrade = self._upgrade, None
+        if upgrade is None:
+            raise RuntimeError("a handshake is answered once")
+        if self._has_early_bytes() and self._config.refuse is not None:
+            status, headers, content = self._config.refuse("GET", upgrade.path.decode(), 400)
+            self._ended, self._refusal = True, _head(status, headers) + content
+            await self._write_all(self._refusal)
+            return
+        own = [(b"sec-websocket-accept", upgrade.accept)]
+        if message.get("subprotocol") is not None:
+            own.append((b"sec-websocket-protocol", message["subprotocol"].encode()))
+        switch = [(b"upgrade", b"WebSocket"), (b"connection", b"Upgrade")]
+        await self._write_all(_head(101, [*own, *switch, *message["headers"]]))
+        interval = self._config.limits.websocket_ping_s
+        self._ping_at = trio.current_time() + (inf if interval is None else interval)
+
+    def _has_early_bytes(self) -> bool:
+        """Return whether the client sent frames before its handshake was answered."""
+        with suppress(OSError), socket.socket(fileno=os.dup(self._fd)) as peeked:
+            return bool(peeked.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+        return False
+
+    # --- what an `AcceptedSocket` calls
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the handshake was accepted, and the socket has not ended since."""
+        return not (self._ended or self._lost)
+
+    def begin(self, nursery: trio.Nursery, limits: SocketLimits) -> None:
+        """Take messages, and start tasks in `nursery` for what the client does not take at once."""
+        self._nursery, self._limits, self._room = nursery, limits, limits.outbox_chars
+
+    async def listen(self, hear: Callable[[str | None], bool]) -> None:
+        """Pass on messages, None for a binary one, until the client leaves or `hear` is False."""
+        limits, fd = self._config.limits, self._fd
+        while not (self._frames.over or self._refusal):
+            try:
+                await wait_readable(fd)
+                if self._stream.socket.fileno() != fd:
+                    return
+                data = os.read(fd, READ_BYTES)
+            except BlockingIOError:
+                continue
+            except (OSError, trio.ClosedResourceError):
+                return
+            if not data:
+                return
+            self._until = trio.current_time() + limits.read_s
+            for number, heard in enumerate(self._frames.read(data), 1):
+                if number % FRAMES_PER_CHECKPOINT == 0:
+                    await trio.lowlevel.checkpoint()
+                if isinstance(heard, bytes):
+                    if heard:
+                        self._answer(heard)
+                elif not hear(heard):
+                    return
+
+    def put(self, text: str) -> bool:
+        """Write a message, or queue it if the client is behind; return False if it is too far."""
+        if not self.is_open:
+            return True  # the reader is about to learn that the client is gone
+        frame = text_frame(text)
+        if len(frame) > self._room or not self._may_queue():
+            return False
+        self._write(frame)
+        return True
+
+    async def flush(self) -> None:
+        """Return once everything that is queued has been written."""
+        if self._flushed is not None:
+            await self._flushed.wait()
+
+    async def finish(self, code: int | None) -> None:
+        """Drop what is queued, and write the close frame unless `code` is None.
+
+        A frame that has begun is written to its end, within its bound.
+        """
+        self._drop_queued()
+        await self.flush()
+        if code is not None and self.is_open:
+            self._ended = True
+            await self._write_all(close_frame(code))
+
+    # --- time
+
+    def begin_stop(self) -> None:
+        """Do nothing: at a stop, sockets are closed by the application."""
+
+    def end(self) -> None:
+        """Do nothing: a socket is never idle."""
+
+    def sweep(self, now: float) -> None:
+        """End a socket whose client has been silent for too long, and ping when it is time."""
+        if self._lost or self._stream.socket.fileno() != self._fd:
+            return
+        if self._until <= now:
+            self._until = inf
+            if not self._config.stopping:
+                self._config.on_event("read_timeout")
+            trio.lowlevel.notify_closing(self._fd)
+        elif self._ping_at <= now and self.is_open:
+            self._ping_at = now + (self._config.limits.websocket_ping_s or inf)
+            if self._unsent is None:  # else the client is not reading
+                self._write(PING)
+
+    # --- bytes
+
+    def _answer(self, frame: bytes) -> None:
+        """Send a pong, or the close frame that ends the socket."""
+        if self.is_open:
+            if self._frames.over:
+                self._drop_queued()
+                self._ended = True
+            if self._may_queue():
+                self._write(frame)
+
+    def _may_queue(self) -> bool:
+        most = 0 if self._limits is None else self._limits.outbox_messages
+        return self._unsent is None or len(self._unsent) <= most
+
+    def _drop_queued(self) -> None:
+        while self._unsent is not None and len(self._unsent) > 1:
+            self._room += len(self._unsent.pop())
+
+    def _write(self, frame: bytes) -> None:
+        """Write as much as the client takes at once; a task writes the rest."""
+        if self._lost or self._nursery is None:
+            return
+        if self._unsent is not None:
+            self._unsent.append(frame)
+            self._room -= len(frame)
+            return
+        try:
+            sent = os.write(self._fd, frame)
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            self._lost = True  # the reader learns of it too
+            return
+        if sent < len(frame):
+            self._unsent, self._flushed = deque([frame[sent:]]), trio.Event()
+            self._room -= len(frame) - sent
+            self._nursery.start_soon(self._flush)
+
+    async def _flush(self) -> None:
+        while self._unsent:
+            if not await self._send(self._unsent[0]):
+                self._lost = True
+                break
+            self._room += len(self._unsent.popleft())
+        self._unsent = None
+        if self._flushed is not None:
+            self._flushed.set()
+            self._flushed = None
+
+    async def _write_all(self, content: bytes) -> None:
+        self._lost = self._lost or not await self._send(content)
+
+    async def _linger(self) -> None:
+        """Send the end of the stream, and drop for a while what still arrives."""
+        self._until, left = inf, self._config.limits.linger_bytes
+        with suppress(OSError, trio.BrokenResourceError, trio.ClosedResourceError):
+            await self._stream.send_eof()
+            with trio.move_on_after(self._config.limits.linger_s):
+                while left > 0 and (data := await self._stream.receive_some(READ_BYTES)):
+                    left -= len(data)
+
+
+def _head(status: int, headers: Headers) -> bytes:
+    """Return the head of an answer to a handshake."""
+    lines = b"".join([b"%b: %b\r\n" % pair for pair in headers])
+    date = formatdate(usegmt=True).encode()
+    phrase = HTTPStatus(status).phrase.encode()
+    return b"HTTP/1.1 %d %b\r\n%bdate: %b\r\n\r\n" % (status, phrase, lines, date)
