@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT))
 from tests.browser.chromium import running_chromium  # noqa: E402  found by the line above
 from tests.browser.demo import running_demo  # noqa: E402  as above
 from tests.browser.portal_answers import answer_figures, answer_logs  # noqa: E402  as above
-from tests.browser.portal_visitor import PortalVisitor  # noqa: E402  as above
+from tests.browser.visitor import Visitor  # noqa: E402  as above
 
 FOLDER: Final = ROOT / "docs" / "portal"
 PAGES: Final = (
@@ -47,8 +47,8 @@ _SETTLED_MS: Final = 500
 
 
 def _draw(browser: Browser, demo: dict[str, str]) -> None:
-    with closing(PortalVisitor(browser, demo, viewport=_SIZE)) as visitor:
-        visitor.sign_in()
+    with closing(Visitor(browser, demo, viewport=_SIZE)) as visitor:
+        visitor.enter()
         visitor.go("test", "Home")
         _shoot(visitor, "home")
         visitor.go("test/try", "Try it")
@@ -66,7 +66,7 @@ def _draw(browser: Browser, demo: dict[str, str]) -> None:
             _shoot(visitor, name)
 
 
-def _shoot(visitor: PortalVisitor, name: str) -> None:
+def _shoot(visitor: Visitor, name: str) -> None:
     """Draw the page that is shown, light and dark."""
     for scheme in ("light", "dark"):
         visitor.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")

@@ -8,7 +8,10 @@ from playwright.sync_api import Browser
 from pgs.actors.messages.account.settings import AddOrigin
 from pgs.domain.members import PLATFORM
 from tests.browser.chromium import Tab, partner_site, running_chromium
+from tests.browser.demo import running_demo
+from tests.browser.members import join, open_window
 from tests.browser.shown import Shown, showing
+from tests.browser.visitor import Visitor
 from tests.journeys.partners import Partner
 from tests.journeys.service import SharedService
 
@@ -68,3 +71,24 @@ def shown(
     base = service.client.base_url
     with showing(browser, base, partner.partner_id, site, game) as frame:
         yield frame
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """A demo that has told its story."""
+    with running_demo(tmp_path_factory.mktemp("demo")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def admin_window(demo: dict[str, str]) -> None:
+    """The window for codes, open for the calls that the tests make as the demo's admin."""
+    open_window(demo)
+
+
+@pytest.fixture(scope="module")
+def viewer(browser: Browser, demo: dict[str, str], admin_window: None) -> Iterator[Visitor]:
+    """A viewer of the demo's account."""
+    visitor = join(browser, demo, "viewer")
+    yield visitor
+    visitor.close()

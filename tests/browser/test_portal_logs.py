@@ -9,9 +9,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.axe import axe_faults_in_both_schemes
-from tests.browser.demo import running_demo
 from tests.browser.portal_answers import answer_figures, answer_logs
-from tests.browser.portal_visitor import PortalVisitor
+from tests.browser.visitor import Visitor
 
 pytestmark = pytest.mark.browser
 
@@ -19,24 +18,17 @@ _MANY: Final = 700
 """Entries of a log, more than one answer has."""
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """A demo that has told its story."""
-    with running_demo(tmp_path_factory.mktemp("logs")) as running:
-        yield running
-
-
 @pytest.fixture
-def admin(browser: Browser, demo: dict[str, str]) -> Iterator[PortalVisitor]:
+def admin(browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
     """The demo's admin."""
-    visitor = PortalVisitor(browser, demo)
-    visitor.sign_in("Dana Demo")
+    visitor = Visitor(browser, demo)
+    visitor.enter()
     yield visitor
     visitor.close()
 
 
 def test_a_change_opens_with_all_that_is_recorded_and_leads_to_its_key(
-    admin: PortalVisitor,
+    admin: Visitor,
 ) -> None:
     (key,) = [key for key in admin.call("GET", "keys")["keys"] if key["environment"] == "test"]
     admin.go(f"events?q={key['keyId']}", "Event log")
@@ -55,7 +47,7 @@ def test_a_change_opens_with_all_that_is_recorded_and_leads_to_its_key(
     expect(admin.page.locator("tr[data-row].on")).to_have_attribute("data-row", key["keyId"])
 
 
-def test_an_address_leads_to_an_entry_far_down_the_log(admin: PortalVisitor) -> None:
+def test_an_address_leads_to_an_entry_far_down_the_log(admin: Visitor) -> None:
     answer_logs(admin.page, _MANY)
     for path, title, name in (
         ("events?open=evt_650", "Event log", "evt_650"),
@@ -65,7 +57,7 @@ def test_an_address_leads_to_an_entry_far_down_the_log(admin: PortalVisitor) -> 
         expect(admin.page.locator(f'tr[data-row="{name}"]')).to_be_in_viewport()
 
 
-def test_changes_are_shown_from_a_day_to_a_day(admin: PortalVisitor) -> None:
+def test_changes_are_shown_from_a_day_to_a_day(admin: Visitor) -> None:
     answer_logs(admin.page, 40)
     admin.go("events?from=20261123", "Event log")
     admin.page.get_by_text("Nothing matches these filters").wait_for()
@@ -81,8 +73,8 @@ def test_changes_are_shown_from_a_day_to_a_day(admin: PortalVisitor) -> None:
 def test_a_time_names_its_second_its_zone_and_the_readers_own(
     browser: Browser, demo: dict[str, str]
 ) -> None:
-    visitor = PortalVisitor(browser, demo, timezone_id="Asia/Kolkata", locale="en-GB")
-    visitor.sign_in()
+    visitor = Visitor(browser, demo, timezone_id="Asia/Kolkata", locale="en-GB")
+    visitor.enter()
     visitor.go("test/webhooks", "Webhooks")
     shown = visitor.page.locator(".answer time")
     title = shown.get_attribute("title") or ""
@@ -91,7 +83,7 @@ def test_a_time_names_its_second_its_zone_and_the_readers_own(
     visitor.close()
 
 
-def test_the_bar_of_a_day_lists_the_attempts_of_that_day(admin: PortalVisitor) -> None:
+def test_the_bar_of_a_day_lists_the_attempts_of_that_day(admin: Visitor) -> None:
     admin.go("test/webhooks", "Webhooks")
     rows = admin.page.locator("tr[data-row]")
     sent = rows.count()
@@ -106,7 +98,7 @@ def test_the_bar_of_a_day_lists_the_attempts_of_that_day(admin: PortalVisitor) -
     assert f"from={day:%Y%m%d}&to={day:%Y%m%d}" in admin.page.url
 
 
-def test_an_attempt_shows_its_ids_and_when_it_was_and_copies_them(admin: PortalVisitor) -> None:
+def test_an_attempt_shows_its_ids_and_when_it_was_and_copies_them(admin: Visitor) -> None:
     admin.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     answer_logs(admin.page, 20)
     admin.go("test/webhooks?open=att_3", "Webhooks")
@@ -118,7 +110,7 @@ def test_an_attempt_shows_its_ids_and_when_it_was_and_copies_them(admin: PortalV
 
 
 def test_a_bar_under_the_pointer_is_read_out_and_the_totals_follow_the_measure(
-    admin: PortalVisitor,
+    admin: Visitor,
 ) -> None:
     answer_figures(admin.page)
     admin.go("test/usage", "Usage")
@@ -133,7 +125,7 @@ def test_a_bar_under_the_pointer_is_read_out_and_the_totals_follow_the_measure(
     admin.page.get_by_text("$2,382.00 of rake", exact=True).wait_for()
 
 
-def test_a_key_names_who_made_it_and_leads_to_its_changes(admin: PortalVisitor) -> None:
+def test_a_key_names_who_made_it_and_leads_to_its_changes(admin: Visitor) -> None:
     admin.give_code()
     made = admin.call("POST", "keys", {"environment": "test", "label": "shop"})
     admin.go("test/keys", "API keys")

@@ -1,32 +1,13 @@
 """The portal's page of calls as they are made, in a real browser."""
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Browser, Locator
+from playwright.sync_api import Locator
 
 from tests.browser.axe import axe_faults_in_both_schemes
-from tests.browser.demo import running_demo
-from tests.browser.members import by_admin, by_key, join, open_window, seat
+from tests.browser.members import by_admin, by_key, seat
 from tests.browser.visitor import Visitor
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """A demo that has told its story, with a window for the admin's codes."""
-    with running_demo(tmp_path_factory.mktemp("now")) as running:
-        open_window(running)
-        yield running
-
-
-@pytest.fixture(scope="module")
-def viewer(browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
-    """A viewer, who may see everything here."""
-    visitor = join(browser, demo, "viewer")
-    yield visitor
-    visitor.close()
 
 
 def _listen(visitor: Visitor, environment: str = "test") -> None:

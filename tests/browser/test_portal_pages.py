@@ -1,4 +1,4 @@
-"""The portal's pages of settings, figures and logs, as each role, in a browser."""
+"""The portal's pages of settings, figures and logs, in a browser."""
 
 import re
 from collections.abc import Iterator
@@ -7,9 +7,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.axe import axe_faults_in_both_schemes
-from tests.browser.demo import running_demo
 from tests.browser.portal_answers import DAYS, LATEST, answer_figures, answer_logs
-from tests.browser.portal_visitor import PortalVisitor
+from tests.browser.visitor import Visitor
 
 pytestmark = pytest.mark.browser
 
@@ -29,39 +28,20 @@ _PAGES = (
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """A demo that has told its story."""
-    with running_demo(tmp_path_factory.mktemp("pages")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def admin(browser: Browser, demo: dict[str, str]) -> Iterator[PortalVisitor]:
+def admin(browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
     """The demo's admin, whose windows are open. One for all tests: each code works once."""
-    visitor = PortalVisitor(browser, demo)
-    visitor.sign_in("Dana Demo")
+    visitor = Visitor(browser, demo)
+    visitor.enter()
     visitor.give_code()
     yield visitor
     visitor.close()
 
 
-@pytest.fixture(scope="module")
-def developer(browser: Browser, admin: PortalVisitor) -> Iterator[PortalVisitor]:
-    """A second member, who is a developer until a test makes them a viewer."""
-    body = {"email": "developer@demo.example", "role": "developer"}
-    invite = admin.call("POST", "invites", body)
-    visitor = PortalVisitor(browser, admin.demo)
-    visitor.sign_in("Devi Demo")
-    visitor.call("POST", f"invites/{invite['inviteId']}/accept")
-    yield visitor
-    visitor.close()
-
-
-def _price(visitor: PortalVisitor, tier: str) -> Locator:
+def _price(visitor: Visitor, tier: str) -> Locator:
     return visitor.page.get_by_label(f"Price of {tier}", exact=True)
 
 
-def test_a_price_is_typed_in_dollars_checked_and_sent_in_cents(admin: PortalVisitor) -> None:
+def test_a_price_is_typed_in_dollars_checked_and_sent_in_cents(admin: Visitor) -> None:
     admin.go("test/prices", "Prices")
     silver = _price(admin, "Silver")
     silver.fill("0.50")
@@ -78,7 +58,7 @@ def test_a_price_is_typed_in_dollars_checked_and_sent_in_cents(admin: PortalVisi
     admin.page.locator(".answer", has_text="1 of 2 tiers").wait_for()
 
 
-def test_a_price_that_somebody_else_has_set_meanwhile_stays(admin: PortalVisitor) -> None:
+def test_a_price_that_somebody_else_has_set_meanwhile_stays(admin: Visitor) -> None:
     admin.call("PUT", "prices/test", {"prices": {"test-silver": 600}})
     admin.go("test/prices", "Prices")
     _price(admin, "Silver").fill("7.00")
@@ -102,7 +82,7 @@ def test_a_price_that_somebody_else_has_set_meanwhile_stays(admin: PortalVisitor
 
 
 def test_a_text_colour_that_cannot_be_read_is_mended_and_the_real_frame_shows_it(
-    admin: PortalVisitor,
+    admin: Visitor,
 ) -> None:
     admin.go("test/theme", "Theme")
     frame = admin.page.frame_locator("iframe.preview")
@@ -133,7 +113,7 @@ def test_a_text_colour_that_cannot_be_read_is_mended_and_the_real_frame_shows_it
     admin.press("Undo")
 
 
-def test_a_bar_is_picked_by_keyboard_and_its_address_keeps_it(admin: PortalVisitor) -> None:
+def test_a_bar_is_picked_by_keyboard_and_its_address_keeps_it(admin: Visitor) -> None:
     answer_figures(admin.page)
     admin.go("test/usage", "Usage")
     admin.page.locator(".answer", has_text="2,382 matches in 14 days, 19 % more").wait_for()
@@ -161,7 +141,7 @@ def test_a_bar_is_picked_by_keyboard_and_its_address_keeps_it(admin: PortalVisit
     admin.page.get_by_text("40 seats were paid; nothing is open.").wait_for()
 
 
-def test_an_invoice_opens_its_lines_in_place_and_is_kept_as_a_file(admin: PortalVisitor) -> None:
+def test_an_invoice_opens_its_lines_in_place_and_is_kept_as_a_file(admin: Visitor) -> None:
     answer_figures(admin.page)
     admin.go("test/invoices", "Invoices")
     admin.page.locator(".answer", has_text="One is open: $1,902.40, due on").wait_for()
@@ -186,7 +166,7 @@ def test_an_invoice_opens_its_lines_in_place_and_is_kept_as_a_file(admin: Portal
     admin.page.emulate_media(media="screen")
 
 
-def test_ten_thousand_entries_scroll_and_are_searched(admin: PortalVisitor) -> None:
+def test_ten_thousand_entries_scroll_and_are_searched(admin: Visitor) -> None:
     answer_logs(admin.page, _LONG)
     admin.go("events?kind=key", "Event log")
     table = admin.page.get_by_role("table")
@@ -207,7 +187,7 @@ def test_ten_thousand_entries_scroll_and_are_searched(admin: PortalVisitor) -> N
     assert "q=shop+9999" in admin.page.url
 
 
-def test_an_attempt_opens_in_place_at_its_address(admin: PortalVisitor) -> None:
+def test_an_attempt_opens_in_place_at_its_address(admin: Visitor) -> None:
     answer_logs(admin.page, _LONG)
     admin.go("test/webhooks?open=att_3", "Webhooks")
     page = admin.page
@@ -226,7 +206,7 @@ def test_an_attempt_opens_in_place_at_its_address(admin: PortalVisitor) -> None:
     assert page.locator("tr[data-row]").count() < 100
 
 
-def test_axe_finds_nothing_on_these_pages_and_none_scrolls_sideways(admin: PortalVisitor) -> None:
+def test_axe_finds_nothing_on_these_pages_and_none_scrolls_sideways(admin: Visitor) -> None:
     answer_figures(admin.page)
     answer_logs(admin.page, 20)
     admin.tab.errors.clear()
@@ -241,28 +221,3 @@ def test_axe_finds_nothing_on_these_pages_and_none_scrolls_sideways(admin: Porta
     admin.go("test/webhooks?open=att_3", "Webhooks")
     assert axe_faults_in_both_schemes(admin.page) == []
     assert admin.tab.origins <= {admin.demo["baseUrl"], admin.demo["issuer"]}
-
-
-def test_each_role_is_offered_what_it_may_do(
-    admin: PortalVisitor, developer: PortalVisitor
-) -> None:
-    answer_figures(developer.page)
-    answer_logs(developer.page, 20)
-    offers = {
-        "test/theme": "Take this theme to live",
-        "test/webhooks": "Send a test event",
-        "test/keys": "Create test key",
-        "test/games": "Turn Reversi off in test",
-    }
-    for role in ("developer", "viewer"):
-        admin.call("PATCH", "members/demo-developer", {"role": role})
-        for path, title in _PAGES:
-            developer.go(path, title)
-            offer = offers.get(path.partition("?")[0])
-            if offer is not None:
-                button = developer.page.get_by_role("button", name=offer)
-                expect(button).to_have_count(1 if role == "developer" else 0)
-        developer.go("test/prices", "Prices")
-        assert developer.page.locator("main input").count() == 0
-        developer.go("live/games", "Games")
-        assert developer.page.locator("main td button").count() == 0

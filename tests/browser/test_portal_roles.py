@@ -1,28 +1,18 @@
 """The portal's pages as an admin, a developer and a viewer see them."""
 
-import json
 import time
 from collections.abc import Iterator
 
-import httpcore
 import pytest
-from playwright.sync_api import Browser, Request, expect
+from playwright.sync_api import Browser, expect
 
 from pgs.domain.totp import code_at
 from tests.browser.axe import axe_faults_in_both_schemes
-from tests.browser.demo import running_demo
 from tests.browser.visitor import Visitor
 
 pytestmark = pytest.mark.browser
 
 _DEVELOPER = "developer@demo.example"
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """A demo that has told its story."""
-    with running_demo(tmp_path_factory.mktemp("roles")) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
@@ -68,27 +58,8 @@ def member(admin: Visitor, browser: Browser, demo: dict[str, str]) -> Iterator[V
 
 def _refusals(visitor: Visitor, *calls: tuple[str, str]) -> set[tuple[int, str]]:
     """Return what the service answers to calls with the token that the visitor's page holds."""
-    sent: list[str] = []
-
-    def note(request: Request) -> None:
-        sent.append(request.headers.get("authorization", ""))
-
-    visitor.page.on("request", note)
-    visitor.page.evaluate("dispatchEvent(new Event('focus'))")
-    while not any(sent):
-        visitor.page.wait_for_timeout(50)
-    visitor.page.remove_listener("request", note)
-    token = next(value for value in sent if value)
-    found = set()
-    for method, path in calls:
-        answer = httpcore.request(
-            method,
-            f"{visitor.demo['baseUrl']}/partner/admin/{path}",
-            headers={"Authorization": token, "Content-Type": "application/json"},
-            content=b"{}",
-        )
-        found.add((answer.status, json.loads(answer.content)["reason"]))
-    return found
+    answers = [visitor.answer_to(method, path, {}) for method, path in calls]
+    return {(status, told["reason"]) for status, told in answers}
 
 
 _ADMINS_ALONE = (

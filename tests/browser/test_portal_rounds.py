@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Request, Route
 
-from tests.browser.demo import running_demo
 from tests.browser.members import by_key
 from tests.browser.visitor import Visitor
 
@@ -60,13 +59,6 @@ class _Held:
         """Let all go, and hold nothing more."""
         self.let_go()
         self._page.unroute(self._pattern)  # lets those go that were made meanwhile
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """A demo that has told its story."""
-    with running_demo(tmp_path_factory.mktemp("rounds")) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

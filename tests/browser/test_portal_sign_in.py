@@ -7,17 +7,9 @@ import pytest
 from playwright.sync_api import Browser, Route
 
 from tests.browser.axe import axe_faults_in_both_schemes
-from tests.browser.demo import running_demo
 from tests.browser.visitor import Visitor
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """A demo that has told its story."""
-    with running_demo(tmp_path_factory.mktemp("sign-in")) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

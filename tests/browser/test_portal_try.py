@@ -1,13 +1,15 @@
 """The portal's page on which a test match is played, in a real browser."""
 
+import json
+import os
+import subprocess
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, FrameLocator, expect
 
 from tests.browser.axe import axe_faults_in_both_schemes
-from tests.browser.demo import running_demo
-from tests.browser.members import by_admin, join, open_window
+from tests.browser.members import by_admin, join
 from tests.browser.visitor import Visitor
 
 pytestmark = pytest.mark.browser
@@ -16,15 +18,7 @@ _KEY = "pgs_test_"
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """A demo that has told its story, with a window for the admin's codes."""
-    with running_demo(tmp_path_factory.mktemp("try")) as running:
-        open_window(running)
-        yield running
-
-
-@pytest.fixture(scope="module")
-def admin(browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
+def admin(browser: Browser, demo: dict[str, str], admin_window: None) -> Iterator[Visitor]:
     """The demo's admin."""
     visitor = Visitor(browser, demo)
     visitor.open("/portal/test/try")
@@ -93,6 +87,31 @@ def _look_through_the_match(admin: Visitor) -> None:
     slider.press("ArrowRight")
     page.get_by_text("Move 1 of 5: alice-").wait_for()
     assert axe_faults_in_both_schemes(page) == []
+
+
+def test_the_call_that_is_shown_ends_the_match_when_it_is_run_in_a_shell(admin: Visitor) -> None:
+    _open(admin)
+    admin.press("Seat two test players")
+    admin.page.get_by_text("alice is to move.").wait_for()
+    shown = admin.page.get_by_role("region", name="Decide as curl")
+    for choice, sent in (
+        ("Drawn", '"winnerPlayerId":null'),
+        ("No contest", '"outcome":"no_contest"'),
+        ("bob wins", '"winnerPlayerId":"bob-'),
+    ):
+        admin.press(choice)
+        expect(shown).to_contain_text(sent)
+    assert axe_faults_in_both_schemes(admin.page) == []
+    call = shown.inner_text()
+    assert _KEY not in call
+    known = {**os.environ, "PGS_TEST_KEY": admin.demo["testKey"]}
+    told = subprocess.run(
+        ["bash", "-c", call], env=known, capture_output=True, text=True, check=True
+    )
+    assert json.loads(told.stdout)["status"] == "ended"
+    admin.page.get_by_text("Done: bob won against alice. $1.80 was paid to bob.").wait_for()
+    admin.page.locator('[data-step="feed"][data-state="done"]').wait_for()
+    assert shown.count() == 0
 
 
 def test_a_refusal_says_what_helps_as_a_server_would_be_told(admin: Visitor) -> None:

@@ -1,10 +1,11 @@
-"""Somebody at the portal, in a real browser."""
+"""Somebody at the portal, in a real browser, who can also call the admin API with its token."""
 
+import json
 import time
 from typing import Any
 
 import httpcore
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Browser, Locator, Page, Request
 
 from pgs.domain.totp import code_at
 from tests.browser.chromium import Tab
@@ -19,6 +20,12 @@ class Visitor:
         self.tab = Tab(context.new_page())
         self.page: Page = self.tab.page
         self.page.set_default_timeout(30_000)
+        self.page.on("request", self._keep_token)
+        self._token = ""
+
+    def _keep_token(self, request: Request) -> None:
+        if "/partner/admin/" in request.url:
+            self._token = request.headers.get("authorization", self._token)
 
     def open(self, path: str) -> None:
         """Open a path of the portal."""
@@ -28,6 +35,42 @@ class Visitor:
         """Press the button, and choose a person on the issuer's page."""
         self.press("Sign in")
         self.page.get_by_role("button", name=name).click()
+
+    def go(self, path: str, title: str) -> None:
+        """Open a page of the portal, and wait until it has read what it shows."""
+        self.open(f"/portal/{path}")
+        self.stands_at(title)
+
+    def told(self, text: str) -> None:
+        """Wait until the page has said what was done."""
+        self.page.locator(".toast", has_text=text).wait_for()
+
+    def answer_to(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
+        """Return status and body of the answer to a call with the token that the page sends."""
+        answer = httpcore.request(
+            method,
+            f"{self.demo['baseUrl']}/partner/admin/{path}",
+            headers={"Authorization": self._token, "Content-Type": "application/json"},
+            content=None if body is None else json.dumps(body).encode(),
+        )
+        return answer.status, json.loads(answer.content)
+
+    def call(self, method: str, path: str, body: object = None) -> Any:
+        """Return the body of a successful answer to a call with the token that the page sends."""
+        status, told = self.answer_to(method, path, body)
+        assert status == 200, told
+        return told
+
+    def give_code(self) -> None:
+        """Open the windows of this sign-in with a code of the demo's authenticator."""
+        code = code_at(self.demo["totpSecret"], int(time.time()))
+        self.call("POST", "totp/verify", {"code": code})
+
+    def enter(self, name: str = "Dana Demo") -> None:
+        """Open the portal, choose a person on the issuer's page, and wait for its first call."""
+        self.open("/portal/test/keys")
+        with self.page.expect_request("**/partner/admin/account"):
+            self.sign_in(name)
 
     def press(self, name: str, within: Locator | None = None) -> None:
         """Press a button."""

@@ -15,6 +15,7 @@ import { Card } from '../parts/card';
 import { dollars } from '../parts/format';
 import { Empty, Note } from '../parts/note';
 import { linkTo } from '../routes';
+import { Decide } from '../try/decide';
 import { PlayerFrame } from '../try/frames';
 import type { FrameNews, Player } from '../try/frames';
 import { Seen } from '../try/seen';
@@ -142,7 +143,7 @@ export default function TryIt({ api, account, tell }: PageProps) {
               <PlayerFrame key={player.playerId} player={player} onNews={onNews} />
             ))}
           </div>
-          {ended && <Next matchId={match.tried.matchId} />}
+          {ended ? <Next matchId={match.tried.matchId} /> : <Decide tried={match.tried} />}
           <Seen {...match} life={life} webhook={webhookOf(hook.value)} />
         </>
       )}

@@ -107,7 +107,6 @@ export function Seen({ tried, gameId, life, webhook }: SeenProps) {
           {paid && <Feed life={life} />}
           <Calls name="Feed" texts={[curlOf('test', 'GET', '/partner/results?waitSeconds=25')]} />
         </Step>
-        {!ended && <Decide tried={tried} />}
       </ol>
     </Card>
   );
@@ -131,25 +130,6 @@ function seatCurls({ players, stakeUsdCents }: Tried, gameId: string, life: Life
       idempotencyKey: seat?.idempotencyKey ?? '',
     });
   });
-}
-
-function Decide({ tried }: { tried: Tried }) {
-  const path = `/partner/test/matches/${tried.matchId}/decide`;
-  const bodies = [
-    ...tried.players.map(({ playerId }) => ({ outcome: 'ended', winnerPlayerId: playerId })),
-    { outcome: 'ended', winnerPlayerId: null },
-    { outcome: 'no_contest' },
-  ];
-  return (
-    <Step
-      name="decide"
-      title="Or end it as your tests would: won, drawn, no contest"
-      call="POST …/decide"
-      state="open"
-    >
-      <Calls name="Decide" texts={bodies.map((body) => curlOf('test', 'POST', path, body))} />
-    </Step>
-  );
 }
 
 const saidOf = (nudge: Nudge) =>
