@@ -73,7 +73,7 @@ def test_the_ring_is_on_disk_before_the_database_is(
         assert (tmp_path / "keys").exists()
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pgs.storage.database.connect", broken)
+    monkeypatch.setattr("pgs.storage.sqlite.database.connect", broken)
     assert "No space left" in pgs("db", "migrate", "--data", tmp_path).stderr
 
 
