@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.pretty import pretty_repr
 
-from pgs.domain import keyring
+from pgs.domain import base64url, keyring
 from pgs.domain.keyring import (
     KeyRing,
     RingKey,
@@ -142,6 +142,13 @@ def test_a_mac_depends_on_key_purpose_and_text() -> None:
     assert len(macs) == 4
     assert sign(OLD, "a", "x", 16) != sign(OLD, "a", "x")
     assert len(sign(OLD, "a", "x", 16)) == 22
+
+
+@given(text=st.text(st.characters(max_codepoint=127)), size=st.integers(1, 32))
+def test_a_mac_is_the_hmac_that_any_library_makes(text: str, size: int) -> None:
+    key = RingKey("k1", b"s" * 32)
+    mac = hmac.digest(derive(key, "session"), text.encode("ascii"), hashlib.sha256)
+    assert base64url.decode(sign(key, "session", text, size)) == mac[:size]
 
 
 def test_texts_are_compared_whole_even_outside_ascii() -> None:

@@ -6,11 +6,13 @@ with older keys stays valid. No key is used directly: each purpose uses a separa
 derived from it.
 """
 
+from __future__ import annotations
+
 import hashlib
 import hmac
 import re
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -18,6 +20,9 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from pgs.domain import base64url
 from pgs.domain.secrets import HidesSecrets
+
+if TYPE_CHECKING:
+    from hashlib import _Hash as Hash
 
 KID_ENTROPY_BYTES: Final = 6
 """Bytes of randomness in a ring key's id. The id is no secret; 48 bits keep the few ids of a ring
@@ -80,11 +85,24 @@ def derive(key: RingKey, purpose: str) -> bytes:
     return HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose.encode()).derive(key.secret)
 
 
+@lru_cache(maxsize=MAX_KEYS * 8)
+def _padded(key: RingKey, purpose: str) -> tuple[Hash, Hash]:
+    """Return the two SHA-256 states with which an HMAC begins (RFC 2104). Only copy them."""
+    block = derive(key, purpose).ljust(hashlib.sha256().block_size, b"\0")
+    inner, outer = (hashlib.sha256(bytes(byte ^ pad for byte in block)) for pad in (0x36, 0x5C))
+    return inner, outer
+
+
 def sign(key: RingKey, purpose: str, text: str, size: int = 32) -> str:
-    """Return the HMAC-SHA256 of `text` for `purpose`, cut to `size` bytes, as base64url text."""
-    return base64url.encode(
-        hmac.digest(derive(key, purpose), text.encode("ascii"), hashlib.sha256)[:size]
-    )
+    """Return the HMAC-SHA256 of `text` for `purpose`, cut to `size` bytes, as base64url text.
+
+    It copies two states that are made once; `hmac.digest` takes three times as long.
+    """
+    start, end = _padded(key, purpose)
+    inner, outer = start.copy(), end.copy()
+    inner.update(text.encode("ascii"))
+    outer.update(inner.digest())
+    return base64url.encode(outer.digest()[:size])
 
 
 def same(one: str, other: str) -> bool:
