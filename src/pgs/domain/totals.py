@@ -6,6 +6,7 @@ their matches end.
 """
 
 from collections.abc import Iterator
+from operator import add
 
 import msgspec
 
@@ -41,9 +42,7 @@ class Totals(msgspec.Struct, frozen=True):
 
     def __add__(self, other: "Totals") -> "Totals":
         """Return the sum, field by field."""
-        return Totals(
-            *(getattr(self, name) + getattr(other, name) for name in self.__struct_fields__)
-        )
+        return Totals(*map(add, msgspec.structs.astuple(self), msgspec.structs.astuple(other)))
 
 
 Change = tuple[TotalsKey, Totals]

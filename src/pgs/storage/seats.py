@@ -9,7 +9,6 @@ from pgs.domain.environments import Environment
 from pgs.domain.ledger import FIRST_HASH
 from pgs.domain.matches import Match, MatchWithSeats
 from pgs.domain.seats import Seat
-from pgs.storage.columns import CHANGES
 from pgs.storage.reader import Query, Reader, Row
 from pgs.storage.transactions import Stmt
 
@@ -60,12 +59,9 @@ def insert_seat(seat: Seat) -> Stmt:
 
 def update_seat(was: Seat, seat: Seat) -> Stmt:
     """Return the statement that updates a seat; it conflicts if the row is not `was` any more."""
-    params: dict[str, Any] = {
-        name: getattr(seat, name) for name in ("partner_id", "seat_id", *CHANGES["seat"])
-    }
-    return Stmt(
-        "seats.update_seat", params | {"was_status": was.status, "was_revision": was.revision}, 1
-    )
+    params = msgspec.structs.asdict(seat)
+    params["was_status"], params["was_revision"] = was.status, was.revision
+    return Stmt("seats.update_seat", params, 1)
 
 
 def insert_match(match: Match) -> Stmt:
@@ -75,12 +71,9 @@ def insert_match(match: Match) -> Stmt:
 
 def update_match(was: Match, match: Match) -> Stmt:
     """Return the statement that updates a match; it conflicts if the row is not `was` any more."""
-    params: dict[str, Any] = {
-        name: getattr(match, name) for name in ("partner_id", "match_id", *CHANGES["match"])
-    }
-    return Stmt(
-        "matches.update_match", params | {"was_status": was.status, "was_money": was.money}, 1
-    )
+    params = msgspec.structs.asdict(match)
+    params["was_status"], params["was_money"] = was.status, was.money
+    return Stmt("matches.update_match", params, 1)
 
 
 def move_head(partner_id: str, environment: Environment, was: Head, head: Head) -> Stmt:

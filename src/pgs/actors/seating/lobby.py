@@ -1,7 +1,7 @@
 """The lobby: the seats that wait in one environment of a partner, and the pairs of a wave."""
 
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Container, Iterable
 from itertools import chain
 
 from pgs.domain.live_pairing import Pair, Waiting, held_back, pair_wave
@@ -72,17 +72,18 @@ class Lobby:
         for player_id, seat_id in in_play:
             self._playing[player_id].add(seat_id)
 
-    def oldest_opponent(self, seat: Seat, now: int, planned: Mapping[str, Seat]) -> Seat | None:
+    def oldest_opponent(
+        self, seat: Seat, now: int, planned: Container[str], waiting: Iterable[Seat]
+    ) -> Seat | None:
         """Return the seat that a stake joins in the test environment, or None if it has to wait.
 
-        `planned`: the states of seats that are about to be committed, by seat id. The new seats
-        among them have higher sequences than all others.
+        `planned`: the ids of all seats that are about to be committed. `waiting`: those of them
+        that will wait; new ones have higher sequences than all others.
         """
         pool = pool_of(seat)
         known = self._pools.get(pool, {}).values()
         unchanged = (other for other in known if other.seat_id not in planned)
-        new = (each for each in planned.values() if each.status == "waiting")
-        same = (each for each in new if pool_of(each) == pool)
+        same = (each for each in waiting if pool_of(each) == pool)
         return oldest_opponent(chain(unchanged, same), seat.player_id, now)
 
     def rated(self, game_id: str, player_id: str, rating: Rating) -> None:

@@ -22,7 +22,8 @@ class Plan:
     """What one decision writes, in the order in which it is added.
 
     `seats`, `matches` and `ratings` (by game and player) hold the states after the commit. A seat
-    that changes twice is in `seats` twice; `latest` has the last state of each seat, by seat id.
+    that changes twice is in `seats` twice; `latest` has the last state of each seat, by seat id,
+    and `waiting` has those of them that wait.
     """
 
     def __init__(
@@ -32,6 +33,7 @@ class Plan:
         self.head = head
         self.seats: list[Seat] = []
         self.latest: dict[str, Seat] = {}
+        self.waiting: dict[str, Seat] = {}
         self.matches: list[Match] = []
         self.ratings: dict[tuple[str, str], Rating] = {}
         self._partner_id = partner_id
@@ -61,6 +63,10 @@ class Plan:
             seat = msgspec.structs.replace(seat, position=position)
         self.seats.append(seat)
         self.latest[seat.seat_id] = seat
+        if seat.status == "waiting":
+            self.waiting[seat.seat_id] = seat
+        else:
+            self.waiting.pop(seat.seat_id, None)
         self._stmts.append(rows.insert_seat(seat) if was is None else rows.update_seat(was, seat))
         return seat
 

@@ -280,7 +280,7 @@ def _place(seats: Seating, plan: Plan, was: Seat | None, seat: Seat) -> Placed:
         return Placed(saved, MatchWithSeats(closed.match, (saved,)))
     if seats.environment == "live":
         return Placed(plan.save(was, seat))
-    older = seats.lobby.oldest_opponent(seat, plan.now, plan.latest)
+    older = seats.lobby.oldest_opponent(seat, plan.now, plan.latest, plan.waiting.values())
     if older is None:
         return Placed(plan.save(was, seat))
     waited_s = plan.now - (older.confirmed_at or plan.now)
