@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pgs.storage.data_folder import DataFolderInUse
-from pgs.storage.sqlite.connections import connect, create_database
+from pgs.storage.sqlite.connections import LOG_PAGES, connect, create_database
 from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.transactions import StoreOutage
 from tests.virtual import open_store
@@ -25,6 +25,20 @@ def test_every_connection_syncs_each_commit_to_the_disk(tmp_path: Path) -> None:
         assert connection.execute("pragma query_only").fetchone() == (int(query_only),)
         assert connection.isolation_level is None
         connection.close()
+
+
+def test_the_log_is_written_back_less_often_than_sqlite_would_by_itself(tmp_path: Path) -> None:
+    create_database(tmp_path / "pgs.db")
+    connection = connect(tmp_path / "pgs.db")
+    connection.execute("create table part (content text)")
+    for _ in range(3):
+        connection.execute("insert into part values (hex(randomblob(2500000)))")
+    in_log = (tmp_path / "pgs.db-wal").stat().st_size / 4096
+    assert 3 * 1000 < in_log < LOG_PAGES
+    assert (tmp_path / "pgs.db").stat().st_size < 1_000_000
+    connection.execute("insert into part values (hex(randomblob(2500000)))")
+    assert (tmp_path / "pgs.db").stat().st_size > 15_000_000
+    connection.close()
 
 
 def test_a_file_that_is_no_database_is_an_outage_and_leaves_no_lock(tmp_path: Path) -> None:
