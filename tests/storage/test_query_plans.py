@@ -95,6 +95,30 @@ def test_a_page_over_all_partners_is_read_in_the_order_of_an_index(
     assert step.endswith(f" USING INDEX {OF_ALL_PARTNERS[name]}")
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "seats.insert_seat",
+        "seats.update_seat",
+        "seats.move_head",
+        "matches.insert_match",
+        "matches.update_match",
+        "ledger.insert_row",
+        "totals.raise_seats",
+        "totals.raise_totals",
+        "moves.put_attendance",
+        "moves.insert_move",
+    ],
+)
+def test_no_statement_of_a_launch_or_a_move_fills_a_temporary_table(
+    connection: sqlite3.Connection, name: str
+) -> None:
+    parameters = dict.fromkeys(re.findall(r"(?<!:):([a-z_]\w*)", sql_of(name)))
+    opcodes = {row[1] for row in connection.execute(f"explain {sql_of(name)}", parameters)}
+    assert "Transaction" in opcodes
+    assert opcodes.isdisjoint({"OpenEphemeral", "SorterOpen", "OpenAutoindex"})
+
+
 def test_the_newest_row_of_all_partners_is_found_without_reading_their_histories(
     connection: sqlite3.Connection,
 ) -> None:
