@@ -45,7 +45,7 @@ function acts({ role }: Account, environment: Environment): Command[] {
       group: 'Do',
     },
     role !== 'viewer' && {
-      name: `Send a ${environment} test event`,
+      name: `Send a test event to ${environment}`,
       icon: 'bell',
       path: to('webhooks'),
       group: 'Do',

@@ -7,8 +7,9 @@ import { LinkButton } from '../parts/button';
 import { Card } from '../parts/card';
 import { Checklist } from '../parts/checklist';
 import type { Step } from '../parts/checklist';
-import { agoOf, clockOf } from '../parts/format';
+import { clockOf } from '../parts/format';
 import { Tag } from '../parts/note';
+import { Ago } from '../parts/time';
 import { useStanding } from '../readiness';
 import type { Game, Standing } from '../readiness';
 import { linkTo } from '../routes';
@@ -119,7 +120,9 @@ function Lately({ api, environment, at }: LatelyProps) {
         {changes.map((change, index) => (
           <li key={index}>
             <strong>{change.who}</strong> {change.what}{' '}
-            <span class="quiet">{agoOf(change.at)}</span>
+            <span class="quiet">
+              <Ago at={change.at} />
+            </span>
           </li>
         ))}
       </ul>
