@@ -6,32 +6,24 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.demo import running_demo
 from tests.browser.portal_answers import answer_figures
-from tests.browser.portal_visitor import PortalVisitor
+from tests.browser.visitor import Visitor
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """A demo that has told its story, with one match."""
-    with running_demo(tmp_path_factory.mktemp("links")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def admin(browser: Browser, demo: dict[str, str]) -> Iterator[PortalVisitor]:
+def admin(browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
     """The demo's admin, whose window for codes is open."""
-    visitor = PortalVisitor(browser, demo)
-    visitor.sign_in("Dana Demo")
+    visitor = Visitor(browser, demo)
+    visitor.enter()
     visitor.give_code()
     yield visitor
     visitor.close()
 
 
 def test_the_latest_matches_are_listed_before_anything_is_looked_for(
-    admin: PortalVisitor,
+    admin: Visitor,
 ) -> None:
     (match,) = admin.call("GET", "matches?environment=test")["matches"]
     admin.go("test/find", "Find a match")
@@ -43,7 +35,7 @@ def test_the_latest_matches_are_listed_before_anything_is_looked_for(
 
 
 def test_the_life_of_a_match_leads_to_the_attempt_and_to_the_player(
-    admin: PortalVisitor,
+    admin: Visitor,
 ) -> None:
     (match,) = admin.call("GET", "matches?environment=test")["matches"]
     path = f"test/matches/{match['matchId']}"
@@ -60,7 +52,7 @@ def test_the_life_of_a_match_leads_to_the_attempt_and_to_the_player(
     page.get_by_text(f"{player} has 1 match in test").wait_for()
 
 
-def test_a_wrong_origin_is_refused_at_its_field(admin: PortalVisitor) -> None:
+def test_a_wrong_origin_is_refused_at_its_field(admin: Visitor) -> None:
     admin.go("live/origins", "Origins")
     field = admin.page.get_by_label("Origin of a page")
     field.fill("http://shop.example")
@@ -70,7 +62,7 @@ def test_a_wrong_origin_is_refused_at_its_field(admin: PortalVisitor) -> None:
     expect(field).to_have_value("http://shop.example")
 
 
-def test_an_invoice_has_an_id_to_copy_and_prints_without_buttons(admin: PortalVisitor) -> None:
+def test_an_invoice_has_an_id_to_copy_and_prints_without_buttons(admin: Visitor) -> None:
     answer_figures(admin.page)
     admin.go("test/invoice/inv_7", "Invoice 7")
     copy = admin.page.get_by_role("button", name="Copy the id of the invoice")
@@ -84,7 +76,7 @@ def test_an_invoice_has_an_id_to_copy_and_prints_without_buttons(admin: PortalVi
     admin.page.emulate_media(media="screen")
 
 
-def test_the_search_for_a_match_fits_a_phone(admin: PortalVisitor) -> None:
+def test_the_search_for_a_match_fits_a_phone(admin: Visitor) -> None:
     admin.page.set_viewport_size({"width": 390, "height": 844})
     admin.go("test/find", "Find a match")
     for part in (admin.page.get_by_role("searchbox"), admin.page.get_by_text("Find", exact=True)):
