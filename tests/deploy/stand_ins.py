@@ -9,10 +9,9 @@ import msgspec
 import trio
 
 from pgs.domain.keyring import new_ring
-from pgs.domain.shards import SHARDS, shard_of
+from pgs.domain.shards import SHARDS, Node, shard_of
 from pgs.http.nodes.calls import NodeCalls
 from pgs.http.nodes.forwarding import Forwarding
-from pgs.http.nodes.owners import Node
 from pgs.http.transport.asgi import Headers, Receive, Scope, Send
 from pgs.http.transport.direct import DirectAnswer, DirectRequest
 from pgs.http.transport.edge import Edge

@@ -14,8 +14,7 @@ import msgspec
 import trio
 
 from pgs.actors.core import Core
-from pgs.domain.shards import SHARDS, shard_of
-from pgs.http.nodes.owners import Node
+from pgs.domain.shards import SHARDS, Node, shard_of
 from tests.journeys.client import PATIENCE_S
 from tests.journeys.process import free_port
 from tests.journeys.service import Service, in_process

@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Final
 
+import msgspec
+
 from pgs.domain.keys import slot_of
 
 SHARDS: Final = 64
@@ -17,6 +19,13 @@ shared by everybody and overflows at some 12,000; 64 spread evenly over far more
 runs. It divides the number of slots, so that all partners of a slot are in one shard."""
 
 _SLOT = re.compile(r"[0-9a-f]{3}", re.ASCII)
+
+
+class Node(msgspec.Struct, frozen=True):
+    """A node: its name, and the `host:port` at which the other nodes reach its public listener."""
+
+    name: str
+    address: str
 
 
 def shard_of_slot(slot: str) -> int | None:

@@ -13,7 +13,7 @@ import msgspec
 import trio
 
 from pgs.domain.secrets import HidesSecrets
-from pgs.http.nodes.owners import Node
+from pgs.domain.shards import Node
 from pgs.http.transport.asgi import Headers
 
 CONNECTIONS_MAX: Final = 512

@@ -12,9 +12,10 @@ import msgspec
 
 from pgs.domain.forwards import is_forwarded, prove_forward
 from pgs.domain.keyring import KeyRing
+from pgs.domain.shards import Node
 from pgs.http.nodes.answers import OWNER, send_answer, try_again
 from pgs.http.nodes.calls import Incoming, Lost, NodeCalls, NotReached, Outgoing
-from pgs.http.nodes.owners import Node, NotHere, Owners
+from pgs.http.nodes.owners import NotHere, Owners
 from pgs.http.nodes.routes import credential_of, shard_of_request
 from pgs.http.nodes.sockets import ForwardedSocket
 from pgs.http.transport.asgi import (

@@ -2,14 +2,7 @@
 
 from typing import Protocol
 
-import msgspec
-
-
-class Node(msgspec.Struct, frozen=True):
-    """A node: its name, and the `host:port` at which the other nodes reach its public listener."""
-
-    name: str
-    address: str
+from pgs.domain.shards import Node
 
 
 class Owners(Protocol):

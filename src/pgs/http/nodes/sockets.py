@@ -19,8 +19,8 @@ from wsproto.events import (
     TextMessage,
 )
 
+from pgs.domain.shards import Node
 from pgs.http.nodes.calls import CONNECT_S, SILENCE_S, NotReached, passed_on
-from pgs.http.nodes.owners import Node
 from pgs.http.transport.asgi import Headers, Message, Receive, Send
 
 READ_BYTES: Final = 64 * 1024

@@ -130,7 +130,11 @@ class Connection:
 
     def command(self, text: str, *values: bytes | None) -> list[Row]:
         """Return the rows of a statement that is given as text. Raises `Refused` and `Lost`."""
-        return self._rows_or_error(self.opened.exec_params(text.encode(), values))
+        try:
+            result = self.opened.exec_params(text.encode(), values)
+        except Error as error:  # the connection had ended before
+            raise Lost(f"{error}".strip()) from error
+        return self._rows_or_error(result)
 
     def read(self, statement: Statement, values: Values) -> list[Row]:
         """Return the rows of a statement. Raises `Refused` and `Lost`."""

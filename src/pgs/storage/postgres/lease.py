@@ -1,0 +1,229 @@
+"""What a node writes and reads to own shards, on its writing session or beside it.
+
+A session of PostgreSQL holds a lock for the node and one for each shard that the node owns. Every
+write of the node goes over that session. When the session ends, its locks are gone, and nothing
+that it had not committed can be committed, so a write never has to ask who owns the shard.
+
+Each function makes round trips on the connection that it is given and blocks its thread. All raise
+`Lost` and `Refused`.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final, Literal, Protocol
+
+import msgspec
+
+from pgs.domain.leases import Beat
+from pgs.domain.shards import Node
+from pgs.storage.postgres.connection import Connection, Lost
+from pgs.storage.postgres.session import PRESENCE
+from pgs.storage.postgres.statements import literals
+from pgs.storage.reader import Row
+from pgs.storage.transactions import SqlValue
+
+SHARD_LOCKS: Final = 1
+"""Class of the advisory locks of shards: the first of the two numbers that name such a lock."""
+
+END_MS: Final = 2000
+"""Milliseconds for which the server waits until a session that it ends is gone. A session that
+waits for its standby takes longest."""
+
+State = Literal["up", "draining", "stopping"]
+"""Whether a node takes shards; `draining` stays until an operator ends it, `stopping` until the
+node's next start."""
+
+
+def _locks(alias: str, lock_class: int) -> str:
+    """Return the condition for the granted advisory locks of a class in this database."""
+    return (
+        # Both arguments are constants.
+        f"{alias}.locktype = 'advisory' and {alias}.granted and {alias}.objsubid = 2 "  # noqa: S608
+        f"and {alias}.classid = {lock_class} and {alias}.database = "
+        "(select oid from pg_database where datname = current_database())"
+    )
+
+
+# The numbers and names in these texts are constants.
+_ENTER: Final = (
+    "insert into node (name, number, address, session, beat, state) "
+    "values ($1, $2::bigint, $3, nextval('node_session'), 1, 'up') "
+    "on conflict (name) do update set number = excluded.number, address = excluded.address, "
+    "session = excluded.session, beat = 1, "
+    "state = case node.state when 'draining' then 'draining' else 'up' end returning session"
+)
+_BEAT: Final = (
+    "update node set beat = beat + 1 where name = $1 and session = $2::bigint returning beat"
+)
+_SET_STATE: Final = "update node set state = $1 where name = $2 returning name"
+_NODES: Final = (
+    "select n.name, n.address, n.session, n.beat, n.state, l.pid from node n "  # noqa: S608  constants alone
+    f"left join pg_locks l on {_locks('l', PRESENCE)} and l.objid = n.number order by n.name"
+)
+_OWNED: Final = (
+    "select l.objid, n.name from pg_locks l "  # noqa: S608  constants alone
+    f"join pg_locks p on {_locks('p', PRESENCE)} and p.pid = l.pid "
+    f"join node n on n.number = p.objid where {_locks('l', SHARD_LOCKS)}"
+)
+_LOCK: Final = (
+    "select s from unnest($1::int[]) as s "  # noqa: S608  constants alone
+    f"where pg_try_advisory_lock({SHARD_LOCKS}, s) order by s"
+)
+_LAST: Final = (
+    "select s.shard, s.node, s.session, s.state, coalesce(n.beat, 0), coalesce(n.session, 0) "
+    "from shard s left join node n on n.name = s.node where s.shard = any ($1::bigint[])"
+)
+_HOLD: Final = (
+    "insert into shard (shard, node, session, state, epoch) "
+    "select s, $2, $3::bigint, 'held', 1 from unnest($1::bigint[]) as s "
+    "on conflict (shard) do update set node = excluded.node, session = excluded.session, "
+    "state = 'held', epoch = shard.epoch + 1 returning shard"
+)
+_FREE: Final = (
+    "update shard set state = 'free' where shard = any ($1::bigint[]) and node = $2 "
+    "and session = $3::bigint returning shard"
+)
+_UNLOCK: Final = (
+    "select count(*) from unnest($1::int[]) as s "  # noqa: S608  constants alone
+    f"where pg_advisory_unlock({SHARD_LOCKS}, s)"
+)
+# The pid is taken from the lock at this moment. One from a row could be another process's by now.
+_END: Final = (
+    f"select pg_terminate_backend(l.pid, {END_MS}) from pg_locks l "  # noqa: S608  constants alone
+    f"where {_locks('l', PRESENCE)} and l.objid = $1::bigint and l.pid = $2::int "
+    "and l.pid <> pg_backend_pid()"
+)
+
+
+class Session(Protocol):
+    """A writing session, as `WriterSession` is one. `warnings` are those of the server so far."""
+
+    connection: Connection
+    warnings: list[str]
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """A node's row and the process of the server that holds its lock; `pid` is None without one."""
+
+    node: Node
+    beat: Beat
+    state: State
+    pid: int | None
+
+
+class Look(msgspec.Struct, frozen=True):
+    """The nodes, and the name of the node that holds each shard's lock."""
+
+    nodes: tuple[Seen, ...]
+    owners: Mapping[int, str]
+
+
+class Taken(msgspec.Struct, frozen=True):
+    """The shards whose locks were granted, each with the last beat of the owner before.
+
+    The beat is None if that owner handed the shard over, or there was none.
+    """
+
+    shards: Mapping[int, Beat | None]
+
+
+def number_of(name: str) -> int:
+    """Return the number of a node in its lock, 1 to 2**31 - 1.
+
+    The table of nodes refuses a second name with the same number.
+    """
+    return zlib.crc32(name.encode()) % 2**31 or 1
+
+
+def enter(session: Session, me: Node) -> int:
+    """Return the number of a new session of this node, once its row is committed.
+
+    The session holds the node's lock already. The commit comes before anything is read or answered:
+    it proves that the server is the primary, and that everything visible is replicated.
+    """
+    ((number,),) = _write(session, _ENTER, [me.name, number_of(me.name), me.address])
+    return int(number)
+
+
+def beat(session: Session, name: str, number: int) -> int:
+    """Return the count of this session's beats after one more. `Lost` if the row is another's."""
+    rows = _write(session, _BEAT, [name, number])
+    if not rows:
+        raise Lost("a newer session of this node has begun")
+    return int(rows[0][0])
+
+
+def look(connection: Connection) -> Look:
+    """Return the nodes and who owns what at this moment."""
+    nodes = tuple(
+        Seen(Node(name, address), Beat(name, int(session), int(count)), state, pid and int(pid))
+        for name, address, session, count, state, pid in connection.command(_NODES)
+    )
+    return Look(nodes, {int(shard): name for shard, name in connection.command(_OWNED)})
+
+
+def take(session: Session, name: str, number: int, shards: Collection[int]) -> Taken:
+    """Lock those of the shards that nobody holds, and commit that this session holds them.
+
+    None of `shards` may be held by this session already: its locks count how often they were taken.
+    What the shards hold must be read after this, in new statements, because an older snapshot may
+    lack the last commits of the owner before.
+    """
+    run = session.connection.command
+    granted = [int(shard) for (shard,) in run(_LOCK, _array(sorted(shards)))]
+    if not granted:
+        return Taken({})
+    last: dict[int, Beat | None] = dict.fromkeys(granted)
+    for shard, node, of, state, count, now in run(_LAST, _array(granted)):
+        if state == "held":
+            # The row of the node may be of a later session. Then nobody knows the last beat of the
+            # one that held the shard, and no observer has seen a count of -1.
+            last[int(shard)] = Beat(node, int(of), int(count) if of == now else -1)
+    _write(session, _HOLD, [_text(granted), name, number])
+    return Taken(last)
+
+
+def hand_over(session: Session, name: str, number: int, shards: Sequence[int]) -> None:
+    """Commit that this session gives the shards up, and then unlock them.
+
+    Nothing of them may be written any more when this is called. The unlocking is a trip of its own:
+    inside the transaction it would take effect before the commit.
+    """
+    _write(session, _FREE, [_text(shards), name, number])
+    ((unlocked,),) = session.connection.command(_UNLOCK, _array(shards))
+    if int(unlocked) != len(shards):
+        raise Lost("the session does not hold what it gives up")
+
+
+def set_state(connection: Connection, name: str, state: State) -> bool:
+    """Say whether a node takes shards; return whether there is such a node."""
+    return bool(connection.command(_SET_STATE, *literals([state, name])))
+
+
+def end_session(connection: Connection, silent: Seen) -> bool:
+    """End the session of a node, if it still is the one that was seen; return whether it ended."""
+    values = literals([number_of(silent.node.name), silent.pid])
+    rows = connection.command(_END, *values)
+    return bool(rows) and bool(rows[0][0])
+
+
+def _write(session: Session, statement: str, values: Sequence[SqlValue]) -> list[Row]:
+    """Return the rows of a statement that commits by itself. Raises `Lost` on any warning.
+
+    A commit whose wait for the standby is cancelled succeeds with a warning, and is not replicated.
+    """
+    session.warnings.clear()
+    rows = session.connection.command(statement, *literals(values))
+    if session.warnings:
+        raise Lost(f"the commit was not confirmed: {session.warnings[0]}")
+    return rows
+
+
+def _text(numbers: Sequence[int]) -> str:
+    return "{" + ",".join(map(str, numbers)) + "}"
+
+
+def _array(numbers: Sequence[int]) -> bytes:
+    return _text(numbers).encode()

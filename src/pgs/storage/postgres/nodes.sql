@@ -1,0 +1,21 @@
+-- The nodes of an installation, and what each shard's last owner wrote. Who owns a shard now is
+-- told by the locks of the writers' sessions, not by these rows. No migration applies this file
+-- yet: it joins them together with the start of several nodes.
+create table node (
+  name text collate "C" primary key,
+  number bigint not null unique check (number between 1 and 2147483647),
+  address text collate "C" not null,
+  session bigint not null,
+  beat bigint not null,
+  state text collate "C" not null check (state in ('up', 'draining', 'stopping'))
+);
+
+create table shard (
+  shard bigint primary key check (shard between 0 and 63),
+  node text collate "C" not null,
+  session bigint not null,
+  state text collate "C" not null check (state in ('held', 'free')),
+  epoch bigint not null
+);
+
+create sequence node_session;
