@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Measures what a seat, a page of the feed and a start cost beside a long history.
+"""Measures what a seat, a page of the feed, a nudge and a start cost beside a long history.
 
     scripts/measure_growth.py                                  10,000 to 1,000,000 seats
     scripts/measure_growth.py --seats 10000 --seats 10000000   the sizes that you name
     scripts/measure_growth.py --keep /var/tmp/growth           keep the filled folders for later
 
-It fills one data folder for each size, and then measures all of them in turn, each in a process of
-its own, so that a slow moment of the machine meets every size. The figures are medians of the
-processor time of the whole process, its writer's thread included. The exit code is 1 if a seat in
-the largest history costs more than `--most` times one in the smallest. The table on standard output
-is in Markdown.
+A nudge is everything but the call: the courier, the signature and the attempt log, which has as
+many attempts of one partner as the feed has seats of all. It fills one data folder for each size,
+and then measures all of them in turn, each in a process of its own, so that a slow moment of the
+machine meets every size. The figures are medians of the processor time of the whole process, its
+writer's thread included. The exit code is 1 if a seat in the largest history costs more than
+`--most` times one in the smallest. The table on standard output is in Markdown.
 """
 
 import in_venv  # noqa: F401  first: the packages below are installed in .venv
@@ -20,7 +21,7 @@ import logging
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -33,15 +34,21 @@ import trio
 import typer
 from billing_bench.history import FLOOR_USD_CENTS, GAME, PRIZE_USD_CENTS, TIER, write_history
 
+from pgs.actors.messages.courier import Nudge
 from pgs.actors.messages.seats import Seated, StakeSeat
 from pgs.app import open_core
 from pgs.config import Config
+from pgs.domain.nudges import TryOutcome
 from pgs.domain.seats import SeatRequest
 from pgs.operator.ready import make_ready, offer_tier
 from pgs.process import SWITCH_INTERVAL_S, tune_garbage_collector
+from pgs.storage.attempts import Attempt, insert_attempt
 from pgs.storage.seats import feed_page, find_head
+from pgs.storage.transactions import Tx
 
 PARTNERS = [f"growth-{number}" for number in range(10)]
+NUDGED, ENDPOINT = "growth-nudged", "https://growth.pgs-nudges.com/"
+ATTEMPTS_EACH = 500  # attempts of a transaction
 FIRST_DAY = 20_000  # 2024-10-04
 DAYS = 100
 LANES = 64  # tasks that take seats at the same time
@@ -50,11 +57,25 @@ FEED_PAGE = 100
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """Microseconds of processor time of a seat and of a feed page, and a start's seconds."""
+    """Microseconds of processor time of a seat, a feed page and a nudge, and a start's seconds."""
 
     seat: float
     page: float
+    nudge: float
     start: float
+
+
+class Reached:
+    """An endpoint that answers every nudge at once, without a network."""
+
+    def __init__(self) -> None:
+        self.answered = trio.Semaphore(0)
+
+    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> TryOutcome:
+        """Return that the nudge was delivered."""
+        await trio.lowlevel.checkpoint()
+        self.answered.release()
+        return TryOutcome(200, None, 1, "ok")
 
 
 def main(
@@ -83,6 +104,7 @@ def main(
                 print(f"filling {size} seats …", file=sys.stderr, flush=True)
                 trio.run(_make, folder)
                 _fill(folder, size)
+                trio.run(_fill_attempts, folder, size)
         costs: dict[int, list[Cost]] = {size: [] for size in sizes}
         for _ in range(rounds):
             for size, folder in folders.items():
@@ -91,14 +113,14 @@ def main(
             size: sum(file.stat().st_size for file in folder.iterdir() if file.is_file()) / 1e6
             for size, folder in folders.items()
         }
-    print("| Seats | database, MB | seat, µs | feed page, µs | start, s |")
-    print("| --- | --- | --- | --- | --- |")
+    print("| Seats | database, MB | seat, µs | feed page, µs | nudge, µs | start, s |")
+    print("| --- | --- | --- | --- | --- | --- |")
     for size in sizes:
         found = [
             median(getattr(cost, name) for cost in costs[size]) for name in Cost.__annotations__
         ]
-        cells = [f"{figure:.0f}" for figure in found[:2]]
-        print(f"| {size} | {megabytes[size]:.0f} | {' | '.join(cells)} | {found[2]:.2f} |")
+        cells = [f"{figure:.0f}" for figure in found[:-1]]
+        print(f"| {size} | {megabytes[size]:.0f} | {' | '.join(cells)} | {found[-1]:.2f} |")
     first, last = (median(cost.seat for cost in costs[size]) for size in (sizes[0], sizes[-1]))
     print(f"\nA seat in the largest history costs {last / first:.2f} times one in the smallest.")
     raise typer.Exit(int(last > most * first))
@@ -109,6 +131,38 @@ async def _make(folder: Path) -> None:
         await offer_tier(core, "test", TIER, FLOOR_USD_CENTS, PRIZE_USD_CENTS)
         for name in PARTNERS:
             await make_ready(core, name, name, f"admin@{name}.example", games=(GAME,))
+        # A partner of its own, so that no seat makes a nudge.
+        await make_ready(
+            core, NUDGED, NUDGED, f"admin@{NUDGED}.example", webhooks={"test": ENDPOINT}
+        )
+
+
+async def _fill_attempts(folder: Path, size: int) -> None:
+    async with open_core(Config(data_dir=folder)) as core:
+        now, writer = core.parts.clock.now(), core.parts.database.writer
+        for begin in range(1, size + 1, ATTEMPTS_EACH):
+            stmts = [
+                insert_attempt(
+                    NUDGED,
+                    "test",
+                    Attempt(
+                        seq,
+                        f"att_{seq:032x}",
+                        f"nud_{seq:032x}",
+                        now,
+                        1,
+                        True,
+                        200,
+                        20,
+                        "ok",
+                        f"mat_{seq:032x}",
+                        False,
+                        None,
+                    ),
+                )
+                for seq in range(begin, min(begin + ATTEMPTS_EACH, size + 1))
+            ]
+            await writer.submit(Tx(NUDGED, tuple(stmts)))
 
 
 def _fill(folder: Path, size: int) -> None:
@@ -126,8 +180,8 @@ def _measured(folder: Path) -> Cost:
 
 
 async def _measure(folder: Path) -> Cost:
-    began = time.perf_counter()
-    async with open_core(Config(data_dir=folder)) as core:
+    began, endpoint = time.perf_counter(), Reached()
+    async with open_core(Config(data_dir=folder), outbound=endpoint) as core:
         start = time.perf_counter() - began
         tune_garbage_collector()
         chance = Random()
@@ -147,7 +201,11 @@ async def _measure(folder: Path) -> Cost:
             reader = core.parts.database.reader
             await feed_page(reader, PARTNERS[which], "test", after, FEED_PAGE + 1)
 
-        return Cost(await _cost(seat), await _cost(page), start)
+        async def nudge(number: int) -> None:
+            assert core.directory.partner(NUDGED).courier("test").tell(Nudge(f"mat_{number}"))
+            await endpoint.answered.acquire()
+
+        return Cost(await _cost(seat), await _cost(page), await _cost(nudge), start)
 
 
 async def _cost(call: Callable[[int], Awaitable[None]]) -> float:

@@ -16,7 +16,8 @@ def test_each_size_gets_a_row_and_the_ratio_of_a_seat_decides(tmp_path: Path) ->
     command += ["--seats", "2000", "--seats", "4000", "--keep", str(tmp_path)]
     told = subprocess.run([*command, "--most", "1000"], capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stderr
-    rows = re.findall(r"^\| (\d+) \| \d+ \| (\d+) \| (\d+) \| (\d+\.\d\d) \|$", told.stdout, re.M)
+    row = r"^\| (\d+) \| \d+ \| (\d+) \| (\d+) \| (\d+) \| (\d+\.\d\d) \|$"
+    rows = re.findall(row, told.stdout, re.M)
     assert [size for size, *_ in rows] == ["2000", "4000"]
     assert all(float(figure) > 0 for _, *figures in rows for figure in figures)
     # The folders are there now, so nothing is filled again.
