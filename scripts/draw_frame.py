@@ -147,7 +147,7 @@ class Scene:
                 }
             )
         elif path == "embed/test/acme":
-            template = (BUILT / "frame.html").read_text()
+            template = (BUILT / "frame.en.html").read_text()
             data = FrameData("acme", "test", (HOST,), _DEFAULT_THEME)
             route.fulfill(content_type="text/html", body=fill(template, "n", data))
         else:

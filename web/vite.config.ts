@@ -1,6 +1,18 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync } from 'node:zlib';
 import { defineConfig } from 'vite';
+import type { Plugin } from 'vite';
+import { leanPreact } from './lean-preact.ts';
+import { DOCUMENTS } from './src/frame/words/documents.ts';
+import type { Language } from './src/frame/words/documents.ts';
+import { catalogue as ar } from './src/frame/words/ar.ts';
+import { catalogue as de } from './src/frame/words/de.ts';
+import { en } from './src/frame/words/en.ts';
+import { catalogue as es } from './src/frame/words/es.ts';
+import { catalogue as fr } from './src/frame/words/fr.ts';
+import { partOf } from './src/frame/words/parts.ts';
+import type { Part } from './src/frame/words/parts.ts';
+import { catalogue as pt } from './src/frame/words/pt.ts';
 
 // Vite loads each chunk through a helper that preloads its style sheets. The frame's chunks have
 // none, and the helper would be a sixtieth of the frame.
@@ -23,10 +35,48 @@ const compressed = {
   },
 } as const;
 
+const CATALOGUES = { ar, de, en, es, fr, pt };
+const LANGUAGES = Object.keys(DOCUMENTS) as Language[];
+
+/**
+ * Puts one language into the frame's script, so that its first page needs no further request. The
+ * other catalogues are loaded when the host page asks for one.
+ */
+function speaking(language: Language): Plugin {
+  const { title, noscript } = DOCUMENTS[language];
+  const direction = language === 'ar' ? 'rtl' : 'ltr';
+  const others = LANGUAGES.filter((other) => other !== language);
+  const textsOf = (part: Part | null): string =>
+    JSON.stringify(
+      Object.fromEntries(
+        Object.entries(CATALOGUES[language]).filter(([key]) => partOf(key) === part),
+      ),
+    );
+  const own = `export const OWN = ${textsOf(null)};
+export const LANGUAGE = '${language}';
+export const OTHERS = { ${others.map((other) => `${other}: () => import('./${other}')`)} };`;
+  const texts = new Map([
+    ['own.ts', own],
+    ['own-chess.ts', `export const words = ${textsOf('chess')};`],
+    ['own-discs.ts', `export const words = ${textsOf('discs')};`],
+  ]);
+  return {
+    name: 'speaking',
+    enforce: 'pre',
+    load: (id) => texts.get(id.replace(/.*\//, '')),
+    transformIndexHtml: (document) =>
+      document
+        .replace('lang="en"', `lang="${language}" dir="${direction}"`)
+        .replace(/<title>.*</, `<title>${title}<`)
+        .replace(/<noscript>.*</, `<noscript>${noscript}<`),
+    writeBundle: ({ dir }) => renameSync(`${dir}/frame.html`, `${dir}/frame.${language}.html`),
+  };
+}
+
 const preact = { jsx: { runtime: 'automatic', importSource: 'preact' } } as const;
 
-// `--mode frame` builds the frame that the service serves, `--mode demo` the page of the demo's
-// partner, `--mode portal` the portal, `--mode units` the unit tests for Node.
+// `--mode frame-de` builds the German frame that the service serves, `--mode demo` the page of the
+// demo's partner, `--mode portal` the portal, `--mode units` the unit tests for Node.
 export default defineConfig(({ mode }) => {
   if (mode === 'units') {
     const input = readdirSync('tests')
@@ -85,15 +135,18 @@ export default defineConfig(({ mode }) => {
       },
     };
   }
+  const language = LANGUAGES.find((one) => mode === `frame-${one}`);
+  if (language === undefined) throw new Error(`no such build: ${mode}`);
   return {
     oxc: preact,
-    plugins: [plainImports],
+    plugins: [plainImports, leanPreact, speaking(language)],
     base: '/embed/',
     // The service replaces this mark by a new nonce in every document.
     html: { cspNonce: '%PGS_NONCE%' },
     build: {
       outDir: 'dist/frame',
-      emptyOutDir: true,
+      // All languages share the folder. The first one empties it.
+      emptyOutDir: language === LANGUAGES[0],
       target: 'es2022',
       // The first browsers with light-dark(): Vite leaves it as it is, so that a theme can set
       // the colour scheme.

@@ -66,10 +66,11 @@ def shown(
     site: str,
     request: pytest.FixtureRequest,
 ) -> Iterator[Shown]:
-    """A frame that shows what the test wants. The parameter is the game, else tic-tac-toe."""
-    game = getattr(request, "param", "tic-tac-toe")
+    """A frame that shows what the test wants. The parameter is a game and a locale, or a game."""
+    given = getattr(request, "param", "tic-tac-toe")
+    game, locale = (given, "en-US") if isinstance(given, str) else given
     base = service.client.base_url
-    with showing(browser, base, partner.partner_id, site, game) as frame:
+    with showing(browser, base, partner.partner_id, site, game, locale=locale) as frame:
         yield frame
 
 

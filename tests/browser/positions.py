@@ -5,11 +5,14 @@ from typing import Any, Final
 
 from tests.browser.scripted_server import CHESS_START, ScriptedServer, empty, snapshot
 
-SIZES: Final = ((320, 480), (400, 720), (680, 560), (1280, 900))
+SIZES: Final = ((320, 480), (400, 720), (390, 844), (680, 560), (1280, 900))
 """Width and height of the boxes in which every control must be visible."""
 
 LONG: Final = "Maximiliane-Alexandra von Hohenstein-Wittgenau"
 """A name that no line has room for."""
+
+LOW_MS: Final = 9_900
+"""What a low clock has left. It runs on while a test looks at it."""
 
 _MONEY: Final = {"stakeUsdCents": 50_000, "prizeUsdCents": 95_000}
 _CHECK: Final = "rnb1kbnr/pppp1ppp/8/4p3/5PPq/8/PPPPP2P/RNBQKBNR w KQkq - 1 3"
@@ -26,7 +29,10 @@ GAMES: Final[dict[str, tuple[dict[str, Any], list[str]]]] = {
 
 @dataclass
 class State:
-    """A state of the frame: the messages that lead to it, and what must then be seen."""
+    """A state of the frame: the messages that lead to it, and what must then be seen.
+
+    `low` in a snapshot is the side whose clock is low.
+    """
 
     name: str
     games: tuple[str, ...] = tuple(GAMES)
@@ -57,8 +63,13 @@ STATES: Final = (
     State("your turn", sees="Your turn"),
     State("their turn", snapshot={"turn": 1}, sees="is thinking"),
     State("resigning", press=(".dock .bare",), sees="Your turn"),
-    State("earlier position", press=(".steps .tool",), sees="Your turn"),
-    State("their earlier position", snapshot={"turn": 1}, press=(".steps .tool",), sees="thinking"),
+    State("earlier position", press=(".steps .tool:first-child",), sees="Your turn"),
+    State(
+        "their earlier position",
+        snapshot={"turn": 1},
+        press=(".steps .tool:first-child",),
+        sees="thinking",
+    ),
     State(
         "away",
         snapshot={"turn": 1, "opponent": {"playerId": "bob", "connected": False}},
@@ -76,6 +87,8 @@ STATES: Final = (
         press=('[data-cell="a7"]', '[data-cell="a8"]'),
         sees="Your turn",
     ),
+    State("low", snapshot={"low": 0}, sees="Your turn"),
+    State("their low", snapshot={"turn": 1, "low": 1}, sees="is thinking"),
     State("won", ended=_ended("won", "completed", 95_000), sees="You won $950.00"),
     State("lost", ended=_ended("lost", "forfeit_timeout", 0), sees="You lost"),
     State("drawn", ended=_ended("drawn", "completed", 50_000), sees="A draw"),
@@ -93,10 +106,15 @@ def show(server: ScriptedServer, game: str, state: State, number: int, now: int)
     clocks: dict[str, Any] = {"deadlineAtMs": now + 3_600_000}
     if game == "chess":
         clocks["remainingMs"] = [3_600_000, 3_600_000]
+    if (side := state.snapshot.get("low")) is not None:
+        clocks["deadlineAtMs"] = now + LOW_MS
+        if game == "chess":
+            clocks["remainingMs"][side] = LOW_MS
     opponent = {"opponent": {"playerId": "bob", "displayName": LONG, "connected": True}}
     if "earlier" in state.name:
         clocks |= {"ply": 1, "moves": [moves[0]]}
-    fields: dict[str, Any] = {"matchId": match_id, **_MONEY, **clocks, **opponent, **state.snapshot}
+    snapshot_of = {name: value for name, value in state.snapshot.items() if name != "low"}
+    fields: dict[str, Any] = {"matchId": match_id, **_MONEY, **clocks, **opponent, **snapshot_of}
     state_of_game, legal = fields.pop("state", position), fields.pop("legalMoves", moves)
     server.send(snapshot(game, state_of_game, legal, **fields))
     if state.ended is not None:

@@ -11,6 +11,9 @@ from tests.browser.chromium import Tab
 from tests.browser.positions import LONG, State, show
 from tests.browser.scripted_server import ScriptedServer
 
+_ARRIVED = """([matchId, status]) => window.messages.some((message) =>
+  message.type === 'pgs.state' && message.matchId === matchId && message.status === status)"""
+
 
 @dataclass
 class Shown:
@@ -31,6 +34,9 @@ class Shown:
         now = self.tab.page.evaluate("Date.now()")
         show(self.server, game, state, self.matches, now)
         self.tab.sees(state.sees if sees is None else sees)
+        if sees == "" and state.before is None:
+            status = "playing" if state.ended is None else "ended"
+            self.tab.page.wait_for_function(_ARRIVED, arg=[f"mat_{self.matches}", status])
         for selector in state.press:
             self.tab.frame.locator(selector).click()
         if state.name == "resigning":

@@ -144,9 +144,11 @@ def test_low_time_is_announced_and_seen(
         clock = shown.tab.frame.locator(".plate.own .clock")
         colour = "clock => getComputedStyle(clock).backgroundColor"
         before = clock.evaluate(colour)
-        assert shown.tab.frame.locator(".plate.low").count() == 0
+        assert shown.tab.frame.locator(".clock.low").count() == 0
         shown.tab.hears("10 seconds left.")
-        expect(shown.tab.frame.locator(".plate.own.low")).to_have_count(1, timeout=WAIT_MAX_MS)
+        expect(shown.tab.frame.locator(".plate.own .clock.low")).to_have_count(
+            1, timeout=WAIT_MAX_MS
+        )
         assert clock.evaluate(colour) != before
         assert clock.locator("svg").count() == 1, "colour is not all that tells it"
         assert clock.evaluate("clock => getComputedStyle(clock).textDecorationLine") == "none"

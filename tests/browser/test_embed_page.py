@@ -72,7 +72,7 @@ class Host:
         def answer(route: Route) -> None:
             route.fulfill(body=_STAND_IN, content_type="text/html")
 
-        self.page.route(where, answer)
+        self.page.route(f"{where}*", answer)
         return where
 
     def reports(self, reason: str, times: int = 1) -> None:
@@ -220,6 +220,7 @@ def test_the_frame_learns_the_language_and_whether_the_page_offers_another_match
     host.is_ready()
     told = host.frame_heard("pgs.host")
     assert told == [{"type": "pgs.host", "again": True, "lang": "pt-BR"}]
+    assert host.page.locator("#game iframe").get_attribute("src") == f"{url}?lang=pt-BR"
     host.frame_heard("pgs.session")
     host.frame_says(type="pgs.again", matchId="mat_1")
     host.page.wait_for_function("() => heard.some((m) => m.type === 'pgs.again')")

@@ -43,12 +43,25 @@ FAULTS: Final = """async ([width, height]) => {
 }"""
 
 
-@pytest.mark.parametrize(("shown", "game"), [(game, game) for game in GAMES], indirect=["shown"])
-def test_every_control_is_visible_in_every_box_and_scheme(shown: Shown, game: str) -> None:
+LOCALES: Final = {"en-US": None, "de-DE": "", "ar-EG": ""}
+"""Languages: one with long words, and one from right to left. The texts to wait for are English."""
+
+_IN_EVERY_LANGUAGE = pytest.mark.parametrize(
+    ("shown", "game", "locale"),
+    [((game, locale), game, locale) for game in GAMES for locale in LOCALES],
+    indirect=["shown"],
+    ids=[f"{game}-{locale}" for game in GAMES for locale in LOCALES],
+)
+
+
+@_IN_EVERY_LANGUAGE
+def test_every_control_is_visible_in_every_box_and_scheme(
+    shown: Shown, game: str, locale: str
+) -> None:
     faults = []
     page = shown.tab.page
     for state in (state for state in STATES if game in state.games):
-        shown.show(game, state)
+        shown.show(game, state, LOCALES[locale])
         for width, height in SIZES:
             page.set_viewport_size({"width": width, "height": height})
             for scheme in SCHEMES:
@@ -60,13 +73,13 @@ def test_every_control_is_visible_in_every_box_and_scheme(shown: Shown, game: st
     assert shown.tab.errors == []
 
 
-@pytest.mark.parametrize(("shown", "game"), [(game, game) for game in GAMES], indirect=["shown"])
-def test_axe_finds_no_fault_in_any_state(shown: Shown, game: str) -> None:
+@_IN_EVERY_LANGUAGE
+def test_axe_finds_no_fault_in_any_state(shown: Shown, game: str, locale: str) -> None:
     faults = []
     for size, state in enumerate(state for state in STATES if game in state.games):
         width, height = SIZES[size % len(SIZES)]
         shown.tab.page.set_viewport_size({"width": width, "height": height})
-        shown.show(game, state)
+        shown.show(game, state, LOCALES[locale])
         for scheme in SCHEMES:
             shown.tab.page.emulate_media(color_scheme=scheme)
             found = axe_faults(shown.document)

@@ -12,7 +12,7 @@ from tests.journeys.service import SharedService
 
 pytestmark = pytest.mark.browser
 
-CUES = ("place", "theirs", "turn", "low", "won", "over")
+CUES = ("place", "theirs", "take", "check", "turn", "low", "won", "over")
 LOUD, LOUDEST, LONGEST_S = 0.02, 0.35, 0.7
 """The bounds of a cue: its peak, where 1 would be clipped, and its length."""
 

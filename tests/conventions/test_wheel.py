@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pgs.http.embed.languages import LANGUAGES
 from pgs.http.guide.sources import NAMES, SHARED
 from tests.conventions.tree import ROOT, SOURCE, files
 
@@ -64,7 +65,7 @@ def test_the_sdist_holds_the_package_and_not_the_sources_of_the_frame(built: Pat
 
 
 _BUILT = [
-    "frame/frame.html",
+    *(f"frame/frame.{language}.html" for language in LANGUAGES),
     "frame/pgs-embed.js",
     "frame/pgs-frame-Ab12Cd34.js",
     "demo/site.js",

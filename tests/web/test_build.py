@@ -10,6 +10,7 @@ from typing import Any, Final
 import pytest
 
 from pgs.http.embed.assets import HELPER, read_assets
+from pgs.http.embed.languages import LANGUAGES
 from pgs.http.embed.policy import DATA_MARK, NONCE_MARK
 from pgs.http.portal import read_portal
 from tests.conventions.tree import ROOT, SOURCE, files
@@ -17,12 +18,12 @@ from tests.conventions.tree import ROOT, SOURCE, files
 BUILT = SOURCE / "web" / "frame"
 
 FRAME_MAX_BYTES: Final = 30 * 1000
-"""Bytes of the document, its script, which contains the styles, and a game, compressed with
-Brotli."""
+"""Bytes of the document, its script, which contains the styles and one language, a game, and the
+sounds, compressed with Brotli."""
 
-_SIZE: Final = """const [zlib, fs] = [require("zlib"), require("fs")];
+_SIZES: Final = """const [zlib, fs] = [require("zlib"), require("fs")];
 const sizes = process.argv.slice(1).map((path) => zlib.brotliCompressSync(fs.readFileSync(path)));
-console.log(sizes.reduce((sum, { length }) => sum + length, 0));"""
+console.log(JSON.stringify(sizes.map(({ length }) => length)));"""
 
 PORTAL = SOURCE / "web" / "portal"
 
@@ -48,27 +49,62 @@ def _node() -> str:
     return found
 
 
-def test_the_frame_is_under_30_kb_compressed_and_one_request_after_the_document() -> None:
-    template = BUILT / "frame.html"
+def _scripts_of(language: str) -> tuple[Path, Path, list[Path]]:
+    """Return a language's document, its script, and the games that this script loads."""
+    template = BUILT / f"frame.{language}.html"
     needed = re.findall(r'(?:src|href)="/embed/([^"]+)"', template.read_text())
-    assert len(needed) == 1
+    assert len(needed) == 1, "the first page needs one request after the document"
     assert needed[0].endswith(".js")
-    loaded = [
-        path for path in _built() if path.name != needed[0] and "adapters:" in path.read_text()
+    games = [
+        path
+        for path in _built()
+        if path.suffix == ".js" and path.name != needed[0] and needed[0] in path.read_text()
     ]
-    assert len(loaded) == 2, "chess, and the games with discs and signs"
-    for game in loaded:
-        paths = [str(template), str(BUILT / needed[0]), str(game)]
+    assert len(games) == 2, "chess, and the games with discs and signs"
+    return template, BUILT / needed[0], games
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_frame_is_under_30_kb_compressed_with_any_game_and_its_sounds(language: str) -> None:
+    template, script, games = _scripts_of(language)
+    (sounds,) = (path for path in _built() if "createOscillator" in path.read_text())
+    for game in games:
+        paths = [str(path) for path in (template, script, game, sounds)]
         done = subprocess.run(
-            [_node(), "-e", _SIZE, *paths], capture_output=True, text=True, check=True
+            [_node(), "-e", _SIZES, *paths], capture_output=True, text=True, check=True
         )
-        assert int(done.stdout) < FRAME_MAX_BYTES, game.name
+        sizes = json.loads(done.stdout)
+        assert sum(sizes) < FRAME_MAX_BYTES, (game.name, sizes)
+
+
+_THINKING: Final = {
+    "en": "is thinking",
+    "es": "está pensando",
+    "pt": "está pensando",
+    "fr": "réfléchit",
+    "de": "überlegt",
+    "ar": "يفكر",
+}
+"""What each language says of an opponent who is to move."""
+
+
+def test_a_script_contains_its_own_language_and_no_other() -> None:
+    for language in LANGUAGES:
+        template, script, games = _scripts_of(language)
+        texts = [path.read_text() for path in (script, *games)]
+        found = [one for one, text in _THINKING.items() if any(text in part for part in texts)]
+        assert set(found) == {
+            one for one, text in _THINKING.items() if text == _THINKING[language]
+        }, language
+        direction = "rtl" if language == "ar" else "ltr"
+        assert f'<html lang="{language}" dir="{direction}">' in template.read_text()
 
 
 def test_the_service_serves_every_built_file() -> None:
     assets = read_assets()
-    assert assets.template is not None
-    assert {path.name for path in _built()} == {*assets.files, "frame.html"}
+    assert set(assets.templates) == set(LANGUAGES)
+    documents = {f"frame.{language}.html" for language in LANGUAGES}
+    assert {path.name for path in _built()} == {*assets.files, *documents}
     assert HELPER in assets.files
 
 
@@ -91,8 +127,9 @@ def test_no_built_file_evaluates_text_or_stores_data_in_the_browser() -> None:
         ), path.name
 
 
-def test_the_template_has_its_placeholders_and_no_inline_script_or_style() -> None:
-    (template,) = (path.read_text() for path in _built() if path.name == "frame.html")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_template_has_its_placeholders_and_no_inline_script_or_style(language: str) -> None:
+    template = (BUILT / f"frame.{language}.html").read_text()
     assert template.count(DATA_MARK) == 1
     assert f'content="{DATA_MARK}"' in template
     loading = re.findall(r"<(?:script|link rel=\"stylesheet\")[^>]*>", template)

@@ -175,7 +175,10 @@
     load(url) {
       this.url = url;
       this.ready = false;
-      this.iframe.src = url.href;
+      const address = new URL(url);
+      // The document is then written in that language, and need not load another one.
+      if (this.options.lang) address.searchParams.set('lang', this.options.lang);
+      this.iframe.src = address.href;
       this.show(null);
       clearTimeout(this.readyTimer);
       this.readyTimer = setTimeout(() => {

@@ -4,7 +4,7 @@ import { loadGame } from '../src/frame/boards';
 import { Controller } from '../src/frame/controller';
 import { timeLeft } from '../src/frame/play';
 import { howText, resultText } from '../src/frame/sentences';
-import { ENGLISH } from '../src/frame/words/speaker';
+import { BUILT_IN } from '../src/frame/words/speaker';
 import { FakeBrowser, moved, refusal, snapshot } from './fake-browser';
 
 await loadGame('tic-tac-toe', () => {});
@@ -31,8 +31,8 @@ async function connected() {
     result: () => {
       const { play } = controller.published;
       if (play.ending === null) return null;
-      const how = howText(play.ending, play.match, ENGLISH);
-      return `${resultText(play, play.ending, ENGLISH)}. ${how}`;
+      const how = howText(play.ending, play.match, BUILT_IN);
+      return `${resultText(play, play.ending, BUILT_IN)}. ${how}`;
     },
     /** What was announced, without the marks around names. */
     announced: () =>
@@ -320,7 +320,7 @@ test('no clock shows more than is left, although the server tells whole seconds 
   browser.newest.deliver(snapshot({ deadlineAtMs: 37_900 }));
   const left = timeLeft(play(), 0, browser.time) ?? Infinity;
   assert.ok(left <= 30_000, String(left));
-  assert.equal(ENGLISH.clock(left), '0:30');
+  assert.equal(BUILT_IN.clock(left), '0:30');
 });
 
 test('the host page hears of the height that the frame needs, once', async () => {

@@ -4,7 +4,7 @@ import { adapterOf, loadGame } from '../src/frame/boards';
 import { Controller } from '../src/frame/controller';
 import { matchAt, notesOf } from '../src/frame/history';
 import type { Match } from '../src/frame/play';
-import { ENGLISH } from '../src/frame/words/speaker';
+import { BUILT_IN } from '../src/frame/words/speaker';
 import { FakeBrowser, moved, snapshot } from './fake-browser';
 
 const CHESS = { fen: 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1' };
@@ -39,7 +39,7 @@ test('the moves of a snapshot are listed after the page was loaded again', async
   const { browser, match } = await connected();
   const moves = ['e2e4', 'd7d5', 'e4d5', 'd8d5', 'b1c3', 'd5e5'];
   browser.newest.deliver(chess({ ply: 6, moves, state: { fen: 'the newest', check: true } }));
-  const notes = notesOf(match(), ENGLISH).map(({ text }) => text);
+  const notes = notesOf(match(), BUILT_IN).map(({ text }) => text);
   assert.deepEqual(notes, ['e4', 'd5', 'exd5', 'Qxd5', 'Nc3', 'Qe5+']);
   assert.deepEqual(match().lastMove, { by: 1, move: 'd5e5' });
   const taken = adapterOf('chess')?.board(matchAt(match(), 4).state, 0, null)?.taken;
@@ -77,7 +77,7 @@ test('of a very long match the newest moves are listed, and none is stepped to',
   const { browser, controller, match } = await connected();
   browser.newest.deliver(chess({ ply: 1001, moves: ['g1f3'], state: CHESS }));
   const listed = { ply: 1000, text: 'g1 to f3' };
-  assert.deepEqual(notesOf(match(), ENGLISH), [listed]);
+  assert.deepEqual(notesOf(match(), BUILT_IN), [listed]);
   controller.step(-1);
   assert.equal(controller.published.past, null);
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { contrast } from '../src/design/colour';
 import { properties } from '../src/design/theme';
 import { logoAddress } from '../src/frame/theme';
-import { ENGLISH } from '../src/frame/words/speaker';
+import { BUILT_IN } from '../src/frame/words/speaker';
 
 test('a theme sets properties, and text on the primary colour is readable', () => {
   const dark = properties({
@@ -38,7 +38,7 @@ test('a malformed colour or radius is left out', () => {
 test('a clock shows 0:00 only when no time is left', () => {
   const times = [0, 1, 1000, 61_000, 300_000];
   assert.deepEqual(
-    times.map((time) => ENGLISH.clock(time)),
+    times.map((time) => BUILT_IN.clock(time)),
     ['0:00', '0:01', '0:01', '1:01', '5:00'],
   );
 });
@@ -46,7 +46,7 @@ test('a clock shows 0:00 only when no time is left', () => {
 test('a clock with tenths keeps its width, and shows 0:00.0 only when no time is left', () => {
   const times = [0, 1, 301, 1100, 4000, 9401, 9999];
   assert.deepEqual(
-    times.map((time) => ENGLISH.clock(time, 1)),
+    times.map((time) => BUILT_IN.clock(time, 1)),
     ['0:00.0', '0:00.1', '0:00.4', '0:01.1', '0:04.0', '0:09.5', '0:10.0'],
   );
 });

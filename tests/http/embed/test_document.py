@@ -111,7 +111,7 @@ async def test_the_document_is_stored_nowhere_and_sets_no_cookie(
         assert reply.header("x-frame-options") is None
 
 
-async def test_a_query_does_not_change_the_document(tmp_path: Path) -> None:
+async def test_an_unknown_query_does_no_harm(tmp_path: Path) -> None:
     async with embedding_service(tmp_path) as service:
         assert (
             await service.public.call("GET", "/embed/acme?sessionToken=x&theme=%3Cscript%3E")

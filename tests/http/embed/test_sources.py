@@ -97,12 +97,12 @@ async def test_an_upstream_without_a_document_is_a_502(tmp_path: Path, answer: b
 async def test_a_service_that_has_no_frame_is_a_503(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pgs.http.embed.read_assets", lambda: Assets(None, {}))
+    monkeypatch.setattr("pgs.http.embed.read_assets", lambda: Assets({}, {}))
     async with embedding_service(tmp_path) as service:
         assert (await service.public.call("GET", "/embed/acme")).status == 503
         assert (await service.public.call("GET", "/embed/pgs-embed.js")).status == 404
     with pytest.raises(NoFrame):
-        await BundledFrame(read_assets(tmp_path).template).template()
+        await BundledFrame(read_assets(tmp_path).templates).template("en")
 
 
 class _Client:
@@ -127,12 +127,12 @@ async def test_a_document_is_fetched_again_when_it_is_no_longer_fresh(
 ) -> None:
     client = _Client()
     frame = UpstreamFrame("https://cdn.example/", client)
-    assert await frame.template() == "one"
+    assert await frame.template("en") == "one"
     client.answer = (200, b"two")
     await trio.sleep(FRESH_S - 0.1)
-    assert await frame.template() == "one"
+    assert await frame.template("en") == "one"
     await trio.sleep(0.2)
-    assert await frame.template() == "two"
+    assert await frame.template("en") == "two"
     assert client.calls == 2
 
 
@@ -142,11 +142,11 @@ async def test_a_failed_fetch_is_not_repeated_for_every_player(autojump_clock: M
     frame = UpstreamFrame("https://cdn.example/", client)
     for _ in range(5):
         with pytest.raises(NotFetched):
-            await frame.template()
+            await frame.template("en")
     assert client.calls == 1
     client.answer = (200, b"up")
     await trio.sleep(RETRY_S)
-    assert await frame.template() == "up"
+    assert await frame.template("en") == "up"
 
 
 async def test_callers_that_arrive_during_a_fetch_share_it() -> None:
@@ -156,7 +156,7 @@ async def test_callers_that_arrive_during_a_fetch_share_it() -> None:
     got: list[str] = []
 
     async def ask() -> None:
-        got.append(await frame.template())
+        got.append(await frame.template("en"))
 
     async with trio.open_nursery() as nursery:
         for _ in range(10):
@@ -172,10 +172,10 @@ async def test_after_a_call_is_cancelled_the_next_one_fetches(autojump_clock: Mo
     client.may_answer = trio.Event()
     frame = UpstreamFrame("https://cdn.example/", client)
     with trio.move_on_after(1):
-        await frame.template()
+        await frame.template("en")
     client.may_answer.set()
     await trio.sleep(RETRY_S)
-    assert await frame.template() == "one"
+    assert await frame.template("en") == "one"
 
 
 def test_the_data_for_the_frame_cannot_break_out_of_its_attribute() -> None:

@@ -1,6 +1,6 @@
 /** A partner's theme, as custom properties of the document. */
 
-import { contrast, isColour, luminance } from './colour';
+import { isColour, luminance } from './colour';
 
 /** The part of a theme that changes tokens. */
 export interface Colours {
@@ -14,8 +14,13 @@ export interface Colours {
 
 /** The largest corner radius of a theme, in pixels. */
 const RADIUS_MAX = 32;
-/** Backgrounds with less relative luminance than this count as dark. */
-const DARK_BELOW = 0.18;
+/**
+ * Colours with less relative luminance than this are dark: white text has more contrast on them
+ * than black text (1.05 / (l + 0.05) > (l + 0.05) / 0.05).
+ */
+const DARK_BELOW = 0.1791;
+
+const isDark = (colour: string): boolean => luminance(colour) < DARK_BELOW;
 
 /**
  * Returns the properties that a theme sets. A value that is missing or malformed sets nothing, so
@@ -25,13 +30,12 @@ export function properties(theme: Colours): Record<string, string> {
   const set: Record<string, string> = {};
   const { primaryColor, backgroundColor, textColor, cornerRadius } = theme;
   if (isColour(primaryColor)) {
-    const white = contrast(primaryColor, '#ffffff') >= contrast(primaryColor, '#000000');
     set['--primary'] = primaryColor;
-    set['--on-primary'] = white ? '#ffffff' : '#000000';
+    set['--on-primary'] = isDark(primaryColor) ? '#ffffff' : '#000000';
   }
   if (isColour(backgroundColor)) {
     set['--background'] = backgroundColor;
-    set['color-scheme'] = luminance(backgroundColor) < DARK_BELOW ? 'dark' : 'light';
+    set['color-scheme'] = isDark(backgroundColor) ? 'dark' : 'light';
   }
   if (isColour(textColor)) set['--text'] = textColor;
   if (typeof cornerRadius === 'number' && cornerRadius >= 0 && cornerRadius <= RADIUS_MAX) {

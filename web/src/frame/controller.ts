@@ -1,27 +1,25 @@
 /** Connects the game client, the play and the page around the frame, and publishes what to draw. */
 
 import { Announcer } from './announcer';
-import type { Announced } from './announcer';
 import { adapterOf, isGame, loadGame } from './boards';
 import { GameClient } from './game-client';
 import type { Browser, SocketState } from './game-client';
 import type { Document, HostPage } from './host-page';
 import { statesOf } from './history';
 import { isRunning, mayMove, pageState, receive, runningMatchId } from './play';
-import { START, switchTo, timeLeft } from './play';
+import type { Published } from './published';
+import { LOW_MS, START, switchTo, timeLeft } from './play';
 import type { Play } from './play';
 import type { ServerMessage, Session } from './protocol';
 import { announcements, lookText, refusalKey } from './sentences';
-import type { Key } from './words/en';
-import { chooseLanguage, ENGLISH, loadSpeaker } from './words/speaker';
-import type { Speaker } from './words/speaker';
+import { BUILT_IN, chooseLanguage, speakerOf } from './words/speaker';
 
 /** How long a result is shown before the frame asks for the player's next match. */
 const NEXT_MATCH_MS = 4000;
 /** How long the frame waits before it joins again after a temporary refusal. */
 const JOIN_AGAIN_MS = 2000;
-/** With no more time than this, the player's clock is low. */
-const LOW_MS = 10_000;
+/** How long the host page has to take another seat before the player may ask again. */
+const AGAIN_MS = 20_000;
 /** How many other matches are joined, so that a socket is not closed for too many messages. */
 const OTHERS_MAX = 8;
 /** How many messages wait while a game is loaded. With more, the frame connects anew. */
@@ -34,24 +32,10 @@ const TEMPORARY = new Set(['registry_unavailable', 'rate_limited']);
 /** The refusals of a join that show that the match is no longer there. */
 const MATCH_GONE = new Set(['match_not_found', 'match_over', 'cross_environment_join']);
 
-export interface Published {
-  play: Play;
-  speaker: Speaker;
-  announced: readonly Announced[];
-  /** Whether the player has less than ten seconds for the move. */
-  low: boolean;
-  /** Why the last press did nothing, until something changes. */
-  refusal: Key | null;
-  /** After how many moves the position on the screen stands, or null for the newest one. */
-  past: number | null;
-  /** Whether the host page offers another match, and whether the player has asked for it. */
-  again: 'no' | 'offered' | 'asked';
-}
-
 export class Controller {
   published: Published = {
     play: START,
-    speaker: ENGLISH,
+    speaker: BUILT_IN,
     announced: [],
     low: false,
     refusal: null,
@@ -69,6 +53,7 @@ export class Controller {
   #joining: string | null = null;
   #cancelJoin: () => void = () => {};
   #cancelLow: () => void = () => {};
+  #cancelAgain: () => void = () => {};
   /** The deadline for which the clock is watched. */
   #watched: number | null = null;
   /** The messages that wait until a game has been loaded, or null while none is loaded. */
@@ -111,7 +96,8 @@ export class Controller {
     const language = chooseLanguage(tags);
     if (language === this.#language) return;
     this.#language = language;
-    const speaker = await loadSpeaker(language);
+    const found = speakerOf(language);
+    const speaker = found instanceof Promise ? await found : found;
     if (language === this.#language) this.#publish({ speaker });
   }
 
@@ -173,9 +159,12 @@ export class Controller {
 
   /** Tells the host page that the player wants another match. */
   playAgain(): void {
-    if (this.published.again !== 'offered') return;
+    const { again } = this.published;
+    if (again !== 'offered' && again !== 'late') return;
     this.#publish({ again: 'asked' });
     this.#page.send({ type: 'pgs.again' });
+    this.#cancelAgain();
+    this.#cancelAgain = this.#browser.after(AGAIN_MS, () => this.#onLate());
   }
 
   /** Shows another of the player's matches. */
@@ -269,7 +258,7 @@ export class Controller {
     let after = receive(before, message);
     // A player who has asked for another match no longer sees the last result.
     const seatTaken = message.type === 'waiting' && after.seat !== 'none';
-    if (seatTaken && this.published.again === 'asked') {
+    if (seatTaken && ['asked', 'late'].includes(this.published.again)) {
       after = { ...after, match: isRunning(after) ? after.match : null, ending: null };
     }
     this.#show(after);
@@ -304,7 +293,8 @@ export class Controller {
     const { play: before, speaker, again, past } = this.published;
     const announced = this.#announcer.add(announcements(before, play, speaker));
     const started = play.match !== null && play.match.matchId !== before.match?.matchId;
-    const offered = again === 'asked' && (started || play.seat !== before.seat);
+    const waits = again === 'asked' || again === 'late';
+    const offered = waits && (started || play.seat !== before.seat);
     this.#publish({
       play,
       announced,
@@ -340,6 +330,12 @@ export class Controller {
       }
     }
     return low;
+  }
+
+  #onLate(): void {
+    const { again, speaker } = this.published;
+    if (again !== 'asked') return;
+    this.#publish({ again: 'late', announced: this.#announcer.add([speaker.say('end.late')]) });
   }
 
   #onLow(): void {

@@ -28,16 +28,19 @@ const page = new HostPage(window as unknown as WindowLike, data.origins, {
   onToken: (token) => controller.setToken(token),
   onHost(again, lang) {
     controller.setAgain(again);
-    if (lang !== null) void controller.setLanguage([lang, ...navigator.languages]);
+    if (lang !== null) void controller.setLanguage([lang, ...languages]);
   },
 });
 const controller = new Controller(browser, page, data);
 
+// The address can name the language, and the document is then written in it.
+const asked = new URLSearchParams(location.search).get('lang');
+const languages = asked === null ? navigator.languages : [asked, ...navigator.languages];
+void controller.setLanguage(languages);
 adoptOwnStyles();
 showTheme(data.theme);
 const root = document.getElementById('app');
 if (root !== null) render(<Frame controller={controller} framed={page.exists} />, root);
-void controller.setLanguage(navigator.languages);
 addEventListener('online', () => controller.retryNow());
 document.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'visible') controller.retryNow();

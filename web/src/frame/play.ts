@@ -40,6 +40,9 @@ export interface Play {
   pendingMove: { matchId: string; ply: number; move: string } | null;
 }
 
+/** With no more milliseconds than this, a clock is low and shows tenths. */
+export const LOW_MS = 10_000;
+
 export const START: Play = {
   socket: { kind: 'idle' },
   session: null,

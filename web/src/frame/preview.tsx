@@ -6,13 +6,14 @@
 import { render } from 'preact';
 import { addKit } from './boards';
 import { kit } from './boards/discs-kit';
-import type { Controller, Published } from './controller';
+import type { Controller } from './controller';
+import type { Published } from './published';
 import { receive, START } from './play';
 import type { Play } from './play';
 import type { Theme } from './protocol';
 import { adoptOwnStyles, adoptStyles } from './styles';
 import { Frame } from './view/frame';
-import { ENGLISH } from './words/speaker';
+import { BUILT_IN } from './words/speaker';
 
 export type Moment = 'waiting' | 'playing' | 'won';
 
@@ -73,7 +74,7 @@ class Still {
 
   constructor() {
     const shown = { announced: [], low: false, refusal: null, again: 'offered' as const };
-    this.published = { play: START, speaker: ENGLISH, past: null, ...shown };
+    this.published = { play: START, speaker: BUILT_IN, past: null, ...shown };
   }
 
   subscribe(onChange: (published: Published) => void): void {

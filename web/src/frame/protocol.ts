@@ -119,35 +119,40 @@ export type ServerMessage =
 type Fields = Record<string, unknown>;
 
 const isText = (value: unknown): value is string => typeof value === 'string';
-const isNumber = (value: unknown): value is number => Number.isFinite(value);
-const isSide = (value: unknown): value is Side => value === 0 || value === 1;
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
-const isPosition = (value: Fields): boolean =>
-  isNumber(value.seq) &&
-  isNumber(value.ply) &&
-  isSide(value.turn) &&
-  isTexts(value.legalMoves);
+const isSide = (value: unknown): boolean => value === 0 || value === 1;
 
-/** Checks the fields of each type of message. */
-const CHECKS: Record<string, (value: Fields) => boolean> = {
-  welcome: () => true,
-  waiting: () => true,
-  no_seat: () => true,
-  snapshot: (value) =>
-    isText(value.matchId) &&
-    isText(value.gameId) &&
-    isSide(value.you) &&
-    isObject(value.opponent) &&
-    (value.moves === undefined || isTexts(value.moves)) &&
-    isPosition(value),
-  moved: (value) =>
-    isText(value.matchId) && isSide(value.by) && isText(value.move) && isPosition(value),
-  presence: (value) => isText(value.matchId) && isNumber(value.seq) && isObject(value.opponent),
-  ended: (value) => isText(value.matchId) && isText(value.outcome),
-  error: (value) => isText(value.reason),
-  pong: () => true,
+/** How each field is checked, in whatever message it comes. */
+const FIELDS: Record<string, (value: unknown) => boolean> = {
+  matchId: isText,
+  gameId: isText,
+  outcome: isText,
+  reason: isText,
+  move: isText,
+  opponent: isObject,
+  legalMoves: isTexts,
+  moves: (value) => value === undefined || isTexts(value),
+  by: isSide,
+  you: isSide,
+  turn: isSide,
+  seq: Number.isFinite,
+  ply: Number.isFinite,
+};
+
+const POSITION = 'matchId seq ply turn legalMoves';
+/** The fields that each type of message must have. */
+const NEEDED: Record<string, string> = {
+  welcome: '',
+  waiting: '',
+  no_seat: '',
+  snapshot: `${POSITION} gameId you opponent moves`,
+  moved: `${POSITION} by move`,
+  presence: 'matchId seq opponent',
+  ended: 'matchId outcome',
+  error: 'reason',
+  pong: '',
 };
 
 /**
@@ -162,8 +167,10 @@ export function readMessage(text: unknown): ServerMessage | null {
     return null;
   }
   if (!isObject(value) || !isText(value.type)) return null;
-  const check = Object.hasOwn(CHECKS, value.type) ? CHECKS[value.type] : undefined;
-  return check?.(value) ? (value as unknown as ServerMessage) : null;
+  if (!Object.hasOwn(NEEDED, value.type)) return null;
+  const needed = NEEDED[value.type]?.split(' ') ?? [];
+  const holds = needed.every((name) => FIELDS[name]?.(value[name]) ?? true);
+  return holds ? (value as unknown as ServerMessage) : null;
 }
 
 /** Returns the session in an answer of `GET /game/session`, or null if there is none. */

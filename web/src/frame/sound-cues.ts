@@ -1,6 +1,9 @@
 /** Which sound a change makes. */
 
-import type { Published } from './controller';
+import { adapterOf } from './boards';
+import type { Board } from './boards/types';
+import type { Published } from './published';
+import type { Match } from './play';
 import type { SoundName } from './sound';
 
 /** Returns the sound of a change, or null if it makes none. */
@@ -8,8 +11,18 @@ export function cueOf(before: Published, after: Published, hidden: boolean): Sou
   const [{ play: was }, { play: is }] = [before, after];
   if (is.ending !== null && was.ending === null) return is.ending.result === 'won' ? 'won' : 'over';
   if (after.low && !before.low) return 'low';
-  if (is.match === null || is.match.matchId !== was.match?.matchId) return null;
+  if (is.match === null || was.match?.matchId !== is.match.matchId) return null;
   if (is.match.ply === was.match.ply || is.match.lastMove === null) return null;
-  if (is.match.lastMove.by === is.match.you) return 'place';
-  return hidden ? 'turn' : 'theirs';
+  const own = is.match.lastMove.by === is.match.you;
+  // Who looks elsewhere is called, whatever the move was.
+  if (hidden && !own) return 'turn';
+  const [old, now] = [boardOf(was.match), boardOf(is.match)];
+  if (now?.check === true) return 'check';
+  if (marks(now) < marks(old)) return 'take';
+  return own ? 'place' : 'theirs';
 }
+
+const marks = (board: Board | null | undefined): number =>
+  board?.rows.flat().filter((cell) => cell.mark).length ?? 0;
+
+const boardOf = (match: Match) => adapterOf(match.gameId)?.board(match.state, match.you, null);

@@ -1,6 +1,6 @@
-/** Six short sounds, made of oscillators. Nothing is loaded, and one sounds at a time. */
+/** Eight short sounds, made of oscillators. Nothing is loaded, and one sounds at a time. */
 
-export type SoundName = 'place' | 'theirs' | 'turn' | 'low' | 'won' | 'over';
+export type SoundName = 'place' | 'theirs' | 'take' | 'check' | 'turn' | 'low' | 'won' | 'over';
 
 interface Tone {
   wave: OscillatorType;
@@ -24,6 +24,14 @@ const tone = (
 const SOUNDS: Record<SoundName, Tone[]> = {
   place: [tone('triangle', [320, 180], [0, 0.07], 0.22)],
   theirs: [tone('triangle', [240, 140], [0, 0.07], 0.16)],
+  take: [
+    tone('triangle', [420, 150], [0, 0.08], 0.26),
+    tone('square', [190, 90], [0.02, 0.06], 0.06),
+  ],
+  check: [
+    tone('triangle', [590, 590], [0, 0.1], 0.16),
+    tone('triangle', [590, 740], [0.1, 0.16], 0.14),
+  ],
   turn: [tone('sine', [660, 660], [0, 0.09], 0.1), tone('sine', [880, 880], [0.09, 0.14], 0.1)],
   low: [tone('square', [520, 520], [0, 0.04], 0.05)],
   won: [

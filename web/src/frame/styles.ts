@@ -7,6 +7,7 @@ import dock from './styles/dock.css?inline';
 import layout from './styles/layout.css?inline';
 import motion from './styles/motion.css?inline';
 import parts from './styles/parts.css?inline';
+import tall from './styles/tall.css?inline';
 
 const sheets: CSSStyleSheet[] = [];
 
@@ -20,6 +21,6 @@ export function adoptStyles(text: string): void {
 
 /** Adds the style sheets that every game needs. */
 export function adoptOwnStyles(): void {
-  adoptStyles([layout, motion].join('\n'));
+  adoptStyles([layout, tall, motion].join('\n'));
   adoptStyles([tokens, base, parts, dock, boards].join('\n'));
 }

@@ -21,6 +21,6 @@ def make_embed(
     """
     assets = read_assets()
     frame: Frame = (
-        UpstreamFrame(frame_url, JsonClient()) if frame_url else BundledFrame(assets.template)
+        UpstreamFrame(frame_url, JsonClient()) if frame_url else BundledFrame(assets.templates)
     )
     return EmbedApp(services, frame, assets, fallback, for_portal=for_portal)

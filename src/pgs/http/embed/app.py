@@ -6,7 +6,7 @@ the same answer.
 
 from base64 import b64decode, urlsafe_b64encode
 from typing import Final
-from urllib.parse import unquote_to_bytes
+from urllib.parse import parse_qs, unquote_to_bytes
 
 import msgspec
 import structlog
@@ -20,6 +20,7 @@ from pgs.http.api.services import Services
 from pgs.http.api.themes import frame_theme
 from pgs.http.embed.assets import Asset, Assets
 from pgs.http.embed.documents import Frame, NoFrame
+from pgs.http.embed.languages import language_of
 from pgs.http.embed.policy import FrameData, content_security_policy, fill
 from pgs.http.outbound.fetch import NotFetched
 from pgs.http.transport.asgi import App, Receive, Scope, Send
@@ -34,6 +35,7 @@ NONCE_BYTES: Final = 16
 _DOCUMENT_HEADERS: Final = (
     (b"content-type", b"text/html; charset=utf-8"),
     (b"cache-control", b"no-store"),
+    (b"vary", b"accept-language"),
     (b"referrer-policy", b"no-referrer"),
     (
         b"permissions-policy",
@@ -46,6 +48,10 @@ _LOGO_HEADERS: Final = (
     (b"cross-origin-resource-policy", b"cross-origin"),
     (b"content-security-policy", b"default-src 'none'"),
 )
+
+QUERY_FIELDS_MAX: Final = 16
+"""Fields of a document's query that are read. With more, the query counts as empty: one is
+known."""
 
 PORTAL_FRAME: Final = "/portal/frame"
 """The path of the frame that the portal shows, and nobody else can: `/portal/frame/test/<partner>`.
@@ -148,7 +154,7 @@ class EmbedApp:
         asset = self._assets.files.get(text) if environment == "live" else None
         if asset is not None:
             return "/embed/{file}", self._file(asset, scope)
-        return route, await self._document(text, environment, portal=portal)
+        return route, await self._document(text, environment, scope, portal=portal)
 
     def _file(self, asset: Asset, scope: Scope) -> Bare | Page:
         taken = self._services.parts.process_admission.admit(trio.current_time())
@@ -162,7 +168,7 @@ class EmbedApp:
         return Page(asset.content, asset.headers)
 
     async def _document(
-        self, partner_id: str, environment: Environment, *, portal: bool
+        self, partner_id: str, environment: Environment, scope: Scope, *, portal: bool
     ) -> Bare | Page:
         """Return the frame. With `portal`, only the portal may show it, not the origins."""
         account = self._admit(partner_id, environment)
@@ -173,7 +179,7 @@ class EmbedApp:
         if not origins:
             return Bare(409)
         try:
-            template = await self._frame.template()
+            template = await self._frame.template(_language(scope))
         except NoFrame:
             return Bare(503)
         except NotFetched:
@@ -223,6 +229,16 @@ class EmbedApp:
             services.parts.on_event(f"rate_limited_by_{admission.refused_by}")
             return Bare(429, overloaded(admission.retry_after))
         return account
+
+
+def _language(scope: Scope) -> str:
+    """Return the language of the document that a request gets."""
+    try:
+        asked = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=QUERY_FIELDS_MAX)
+    except ValueError:
+        asked = {}
+    accepted = b",".join(value for name, value in scope["headers"] if name == b"accept-language")
+    return language_of(asked.get("lang", ()), accepted.decode("latin-1"))
 
 
 async def _send(send: Send, answer: Bare | Page, *, bare: bool) -> None:

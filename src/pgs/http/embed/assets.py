@@ -1,6 +1,7 @@
 """The files that scripts/web builds, as they are served.
 
-They are the document's template, and the files that documents and host pages load.
+They are a template of the document for each language, and the files that documents and host pages
+load.
 """
 
 import gzip
@@ -11,6 +12,8 @@ from importlib.resources.abc import Traversable
 from typing import Final
 
 import msgspec
+
+from pgs.http.embed.languages import LANGUAGES
 
 HELPER: Final = "pgs-embed.js"
 """The script for host pages. Its name has no hash, since partners write its address into their
@@ -32,27 +35,31 @@ class Asset(msgspec.Struct, frozen=True):
 
 
 class Assets(msgspec.Struct, frozen=True):
-    """The build. `template` is the document with its marks, None if nothing was built.
+    """The build. `templates` has the document with its marks by its language, or nothing.
 
     `files` are served under their names.
     """
 
-    template: str | None
+    templates: Mapping[str, str]
     files: Mapping[str, Asset]
 
 
 def read_assets(folder: Traversable | None = None) -> Assets:
     """Return the build in `folder` (default: the package's own), empty if there is none."""
     folder = folder or files("pgs").joinpath("web", "frame")
-    document = folder.joinpath("frame.html")
-    if not document.is_file():
-        return Assets(None, {})
+    templates = {
+        language: document.read_text(encoding="utf-8")
+        for language in LANGUAGES
+        if (document := folder.joinpath(f"frame.{language}.html")).is_file()
+    }
+    if not templates:
+        return Assets({}, {})
     found = {
         item.name: _asset(item)
         for item in folder.iterdir()
         if item.name == HELPER or _HASHED.fullmatch(item.name)
     }
-    return Assets(document.read_text(encoding="utf-8"), found)
+    return Assets(templates, found)
 
 
 def _asset(item: Traversable) -> Asset:

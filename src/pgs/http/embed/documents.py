@@ -3,6 +3,7 @@
 Each gives a template with the marks `NONCE_MARK` and `DATA_MARK` of `pgs.http.embed.policy`.
 """
 
+from collections.abc import Mapping
 from typing import Final, Protocol
 
 import structlog
@@ -28,22 +29,23 @@ class NoFrame(Exception):
 class Frame(Protocol):
     """A source of the document."""
 
-    async def template(self) -> str:
+    async def template(self, language: str) -> str:
         """Return the document with its marks. Raises `NoFrame` and `NotFetched`."""
         ...
 
 
 class BundledFrame:
-    """The document that came with the package."""
+    """The documents that came with the package, by their language."""
 
-    def __init__(self, template: str | None) -> None:
-        self._template = template
+    def __init__(self, templates: Mapping[str, str]) -> None:
+        self._templates = templates
 
-    async def template(self) -> str:
-        """Return the document with its marks. Raises `NoFrame`."""
-        if self._template is None:
+    async def template(self, language: str) -> str:
+        """Return the document of a language with its marks. Raises `NoFrame`."""
+        found = self._templates.get(language)
+        if found is None:
             raise NoFrame
-        return self._template
+        return found
 
 
 class Fetcher(Protocol):
@@ -55,7 +57,7 @@ class Fetcher(Protocol):
 
 
 class UpstreamFrame:
-    """The document at an address. It is fetched when needed and kept for `FRESH_S`.
+    """The document at an address, the same for all languages. It is kept for `FRESH_S`.
 
     Only one fetch runs at a time; other callers wait for it.
     """
@@ -67,7 +69,7 @@ class UpstreamFrame:
         self._until = -1.0
         self._fetched: trio.Event | None = None
 
-    async def template(self) -> str:
+    async def template(self, language: str) -> str:
         """Return the document with its marks.
 
         Raises NotFetched. For `RETRY_S` after a failure, it raises the same error again at once.

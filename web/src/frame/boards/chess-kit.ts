@@ -1,5 +1,6 @@
 import styles from '../styles/chess.css?inline';
+import { words } from '../words/own-chess';
 import { chess } from './chess';
 import type { Kit } from './index';
 
-export const kit: Kit = { adapters: [chess], styles };
+export const kit: Kit = { adapters: [chess], styles, words };

@@ -1,6 +1,8 @@
 import type { Side } from '../protocol';
 import type { Key } from '../words/en';
 import { cellId, field } from './cells';
+import { Choices } from '../view/choices';
+import { useDrag } from '../view/drag';
 import { MEN } from '../view/men';
 import { chessAfter } from './chess-moves';
 import { notation } from './notation';
@@ -23,7 +25,9 @@ export const chess: Adapter = {
   gameId: 'chess',
   columns: SIZE,
   rows: SIZE,
-  men: MEN,
+  drawings: { kind: 'man', units: 48, shapes: MEN },
+  useDrag,
+  Choices,
   start: { fen: 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1' },
   sign: () => 'k',
   board(state, you, lastMove) {

@@ -1,6 +1,7 @@
 import { Columns } from '../view/columns';
-import { cellId, field, occupy, readCells, startBoard } from './cells';
-import type { Layout } from './cells';
+import { cellId, field } from './cells';
+import { occupy, readCells, startBoard } from './disc-cells';
+import type { Layout } from './disc-cells';
 import type { Adapter, Cell } from './types';
 
 const LAYOUT: Layout = {

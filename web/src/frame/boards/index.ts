@@ -1,11 +1,14 @@
 /** The games that the frame can draw. Each is loaded when it is first needed. */
 
+import { learn } from '../words/speaker';
+import type { Catalogue } from '../words/en';
 import type { Adapter, GameId } from './types';
 
-/** What a part of the frame that is loaded later brings: its games and their style sheet. */
+/** What a part of the frame that is loaded later brings: games, their style sheet and texts. */
 export interface Kit {
   adapters: readonly Adapter[];
   styles: string;
+  words: Partial<Catalogue>;
 }
 
 const discs = (): Promise<{ kit: Kit }> => import('./discs-kit');
@@ -38,5 +41,6 @@ export async function loadGame(gameId: string, adopt: (styles: string) => void):
 /** Adds games that are loaded, and hands their style sheet to `adopt`. */
 export function addKit(kit: Kit, adopt: (styles: string) => void): void {
   for (const adapter of kit.adapters) adapters.set(adapter.gameId, adapter);
+  learn(kit.words);
   adopt(kit.styles);
 }

@@ -1,6 +1,7 @@
 import { Dots } from '../view/decoration';
-import { cellTargets, field, occupy, PASS, readCells, startBoard } from './cells';
-import type { Layout } from './cells';
+import { field, PASS } from './cells';
+import { cellTargets, occupy, readCells, startBoard } from './disc-cells';
+import type { Layout } from './disc-cells';
 import type { Side } from '../protocol';
 import type { Adapter, Cell } from './types';
 

@@ -1,6 +1,6 @@
 import { Hash } from '../view/decoration';
-import { cellTargets, occupy, readCells, startBoard } from './cells';
-import type { Layout } from './cells';
+import { cellTargets, occupy, readCells, startBoard } from './disc-cells';
+import type { Layout } from './disc-cells';
 import type { Adapter, Shape } from './types';
 
 const sign = (side: number): Shape => (side === 0 ? 'x' : 'o');
@@ -16,6 +16,16 @@ export const ticTacToe: Adapter = {
   columns: LAYOUT.columns,
   rows: LAYOUT.rows,
   start: startBoard(LAYOUT),
+  drawings: {
+    kind: 'sign',
+    units: 100,
+    shapes: {
+      x:
+        '<path pathLength="1" d="M23 22c17 19 35 38 54 55"/>' +
+        '<path pathLength="1" d="M78 23C60 42 42 59 22 78"/>',
+      o: '<circle pathLength="1" cx="50" cy="50" r="30" transform="rotate(-110 50 50)"/>',
+    },
+  },
   sign,
   board(state, _you, lastMove) {
     const rows = readCells(state, LAYOUT, lastMove);

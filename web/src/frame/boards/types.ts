@@ -1,7 +1,9 @@
 /** The interface of a game's adapter. The components draw the boards of all games through it. */
 
 import type { FunctionComponent } from 'preact';
+import type { ChoicesProps } from '../view/choices';
 import type { ColumnsProps } from '../view/columns';
+import type { useDrag } from '../view/drag';
 import type { Parameters } from '../words/speaker';
 import type { Side } from '../protocol';
 import type { Key } from '../words/en';
@@ -75,8 +77,15 @@ export interface Adapter {
   Columns?: FunctionComponent<ColumnsProps>;
   /** Draws what a board shows besides its cells. */
   Decoration?: FunctionComponent<{ board: Board }>;
-  /** The drawings of pieces by their letters, as the content of an SVG of 48 by 48 units. */
-  men?: Record<string, string>;
+  /** Lets pieces be dragged. It is a hook. */
+  useDrag?: typeof useDrag;
+  /** Asks between several moves to the same cell. */
+  Choices?: FunctionComponent<ChoicesProps>;
+  /**
+   * How shapes other than discs are drawn: the content of an SVG with `units` a side. `kind` is the
+   * CSS class of all of them.
+   */
+  drawings?: { kind: string; units: number; shapes: Partial<Record<Shape, string>> };
   /** Returns a move as screen readers say it. A string is said as it is. */
   say(move: string): string | Spoken;
   /** Returns the state after a legal move of a side, as far as the board shows it. */

@@ -1,5 +1,6 @@
 import { isGame } from '../boards';
-import type { Controller, Published } from '../controller';
+import type { Controller } from '../controller';
+import type { Published } from '../published';
 import { amountsOf, isRunning } from '../play';
 import type { Match, Play } from '../play';
 import { opponentName } from '../sentences';

@@ -3,11 +3,11 @@ import { Button } from '../../design/button';
 import { Icon } from '../../design/icon';
 import type { IconName } from '../../design/icon';
 import type { Adapter } from '../boards/types';
-import type { Controller, Published } from '../controller';
+import type { Controller } from '../controller';
+import type { Published } from '../published';
 import type { Play } from '../play';
 import type { Waiting } from '../protocol';
 import { stoppedTexts } from '../sentences';
-import { Sums } from './sums';
 import { useSpeaker } from './words';
 
 type Told = 'connecting' | 'outside' | 'noseat' | 'unreachable' | 'unknown';
@@ -75,7 +75,7 @@ export function Card({ texts, published: { play }, controller }: CardProps) {
   );
 }
 
-/** The stake, how long the player has waited, and when the wait ends. */
+/** How long the player has waited, and when the wait ends. */
 function WaitingText({ play, seat }: { play: Play; seat: Waiting }) {
   const speaker = useSpeaker();
   const [now, setNow] = useState(Date.now());
@@ -94,10 +94,5 @@ function WaitingText({ play, seat }: { play: Play; seat: Waiting }) {
     const time = speaker.time(expiresAt * 1000 - play.aheadMs);
     texts.push(speaker.say('waiting.until', { time }));
   }
-  return (
-    <>
-      <Sums play={play} />
-      <p>{texts.join(' ')}</p>
-    </>
-  );
+  return <p>{texts.join(' ')}</p>;
 }

@@ -3,7 +3,8 @@ import { Icon } from '../../design/icon';
 import type { IconName } from '../../design/icon';
 import { adapterOf } from '../boards';
 import { PASS } from '../boards/cells';
-import type { Controller, Published } from '../controller';
+import type { Controller } from '../controller';
+import type { Published } from '../published';
 import { statesOf } from '../history';
 import { isRunning, mayMove } from '../play';
 import type { Ending, Match, Play } from '../play';
@@ -75,12 +76,10 @@ function Steps({ published, controller }: Pick<DockProps, 'published' | 'control
   const by = (moves: number) => () => controller.step(moves);
   return (
     <span class="steps">
-      <Tool icon="left" name={speaker.say('past.back')} onPress={by(-1)} />
+      <Tool icon="left" off={past === 0} name={speaker.say('past.back')} onPress={by(-1)} />
+      <Tool icon="right" off={past === null} name={speaker.say('past.on')} onPress={by(1)} />
       {past !== null && (
-        <>
-          <Tool icon="right" name={speaker.say('past.on')} onPress={by(1)} />
-          <Tool icon="skip" name={speaker.say('past.live')} onPress={by(Infinity)} />
-        </>
+        <Tool icon="skip" name={speaker.say('past.live')} onPress={by(Infinity)} />
       )}
     </span>
   );
@@ -161,7 +160,8 @@ function EndPanel({ published, ending, controller }: EndPanelProps) {
   const { play, again } = published;
   const speaker = useSpeaker();
   const how = howText(ending, play.match, speaker);
-  const parts = [how, stakeText(play, ending, speaker), nextText(play, speaker)];
+  const late = again === 'late' ? speaker.say('end.late') : nextText(play, speaker);
+  const parts = [how, stakeText(play, ending, speaker), late];
   const sentence: Sentence = {
     tone: ending.result === 'won' ? 'good' : '',
     icon: iconOf(ending),

@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { adapterOf } from '../boards';
 import type { Adapter } from '../boards/types';
-import type { Controller, Published } from '../controller';
+import type { Controller } from '../controller';
+import type { Published } from '../published';
 import { isRunning } from '../play';
 import { cueOf } from '../sound-cues';
 import { showTheme } from '../theme';
@@ -44,7 +45,7 @@ export function Frame({ controller, framed }: FrameProps) {
     <main class="app" ref={app}>
       <div class={classes.filter(Boolean).join(' ')} style={ratioOf(adapter)}>
         <div class="table">
-          <Plate play={play} own={false} low={false} />
+          <Plate play={play} own={false} />
           <Well
             published={published}
             controller={controller}
@@ -54,7 +55,7 @@ export function Frame({ controller, framed }: FrameProps) {
           >
             {card !== null && <Card texts={card} published={published} controller={controller} />}
           </Well>
-          <Plate play={play} own low={published.low} />
+          <Plate play={play} own />
           <Sums play={play} class="money" />
           <Moves published={published} controller={controller} />
           <Dock

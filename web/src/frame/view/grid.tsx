@@ -1,13 +1,9 @@
 /** The board of any game: a grid with one tab stop, which the arrow keys move. */
 
-import { useEffect, useRef } from 'preact/hooks';
-import { Button } from '../../design/button';
-import { promotionKey } from '../boards/promotion';
-import type { Adapter, Board, Cell, Shape } from '../boards/types';
+import type { Adapter, Board, Cell } from '../boards/types';
 import type { Match } from '../play';
 import { useSpeaker } from './words';
 import { MarkView } from './mark';
-import { useDrag } from './drag';
 import { useMoveEntry } from './move-entry';
 import type { MoveEntry } from './move-entry';
 import { Bits } from './bits';
@@ -35,7 +31,7 @@ export function Grid(props: GridProps) {
   const speaker = useSpeaker();
   const legalMoves = match?.legalMoves ?? [];
   const entry = useMoveEntry({ adapter, legalMoves, active, onMove, onRefuse });
-  const { Columns, Decoration } = adapter;
+  const { Choices, Columns, Decoration } = adapter;
   const rows = Columns ? 1 : adapter.rows;
   const idAt = (row: number, column: number): string => board.rows[row]?.[column]?.id ?? '';
   const first = nearestPlace(rows, adapter.columns, ({ row, column }) =>
@@ -44,7 +40,7 @@ export function Grid(props: GridProps) {
   const focus = useRovingFocus(rows, adapter.columns, first);
   const landing = pending === null ? null : adapter.landing(pending, match?.state);
   const asks = entry.choices.length > 0;
-  const { onPointerDown, dropped } = useDrag(entry, pending !== null || asks);
+  const drag = adapter.useDrag?.(entry, pending !== null || asks);
 
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
@@ -63,7 +59,7 @@ export function Grid(props: GridProps) {
         aria-label={speaker.say('board', { game })}
         inert={inert || asks}
         onKeyDown={onKeyDown}
-        {...(adapter.sources && { onPointerDown })}
+        {...(drag && { onPointerDown: drag.onPointerDown })}
       >
         {Columns !== undefined ? (
           <Columns adapter={adapter} {...shared} />
@@ -76,7 +72,7 @@ export function Grid(props: GridProps) {
                   adapter={adapter}
                   cell={cell}
                   place={{ row, column }}
-                  dropped={dropped}
+                  dropped={drag?.dropped.current ?? ''}
                   {...shared}
                 />
               ))}
@@ -86,7 +82,7 @@ export function Grid(props: GridProps) {
         {Decoration !== undefined && <Decoration board={board} />}
         {won && <Bits />}
       </div>
-      {asks && <Choices entry={entry} side={match?.you ?? 0} onMove={onMove} />}
+      {asks && Choices && <Choices entry={entry} side={match?.you ?? 0} onMove={onMove} />}
     </>
   );
 }
@@ -101,7 +97,7 @@ interface SquareProps {
   landing: string | null;
   you: 0 | 1;
   /** The id of the cell where the player has dropped a piece. The piece does not slide there. */
-  dropped: { current: string };
+  dropped: string;
 }
 
 function Square(props: SquareProps) {
@@ -140,7 +136,7 @@ function Square(props: SquareProps) {
           cell={cell}
           match={match}
           place={place}
-          slides={match?.lastMove?.by !== you || dropped.current !== cell.id}
+          slides={match?.lastMove?.by !== you || dropped !== cell.id}
         />
       )}
       {cell.mark === null && ghost && (
@@ -192,42 +188,4 @@ function useLabel(cell: Cell, entry: MoveEntry): string {
   if (cell.last) parts.push(speaker.say('cell.last'));
   if (!held && entry.isPlayable(cell.id)) parts.push(speaker.say('cell.can'));
   return parts.join(', ');
-}
-
-interface ChoicesProps {
-  entry: MoveEntry;
-  side: 0 | 1;
-  onMove(move: string): void;
-}
-
-/** A button for each piece that a pawn can become. The first one takes the focus. */
-function Choices({ entry, side, onMove }: ChoicesProps) {
-  const speaker = useSpeaker();
-  const first = useRef<HTMLButtonElement>(null);
-  useEffect(() => first.current?.focus(), [entry.choices[0]]);
-  return (
-    <div class="veil">
-      <div
-        class="card"
-        role="group"
-        aria-label={speaker.say('promote.title')}
-        onKeyDown={(event) => event.key === 'Escape' && entry.cancel()}
-      >
-        <h2>{speaker.say('promote.title')}</h2>
-        <p>{speaker.say('promote.hint')}</p>
-        <div class="pick">
-          {entry.choices.map((move, index) => (
-            <Button
-              key={move}
-              {...(index === 0 ? { focus: first } : {})}
-              onPress={() => onMove(move)}
-            >
-              <MarkView gameId="chess" side={side} shape={move.slice(4) as Shape} />
-              {speaker.say(promotionKey(move) ?? 'piece.q')}
-            </Button>
-          ))}
-        </div>
-      </div>
-    </div>
-  );
 }

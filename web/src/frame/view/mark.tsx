@@ -14,27 +14,11 @@ interface MarkProps {
 /** Draws a mark. Screen readers do not see it: they say the label of its cell. */
 export function MarkView({ gameId, side, shape, class: extra = '', style = {} }: MarkProps) {
   const ghost = extra.includes('ghost');
-  const classes = [ghost ? '' : 'mark', shape, `${shape}${side}`, extra];
-  const rest = { class: classes.join(' ').trim(), style, 'aria-hidden': true } as const;
-  if (shape === 'disc') return <span {...rest} data-game={gameId} />;
-  if (shape === 'x') {
-    return (
-      <svg {...rest} viewBox="0 0 100 100">
-        <path pathLength="1" d="M23 22c17 19 35 38 54 55" />
-        <path pathLength="1" d="M78 23C60 42 42 59 22 78" />
-      </svg>
-    );
-  }
-  if (shape === 'o') {
-    return (
-      <svg {...rest} viewBox="0 0 100 100">
-        <circle pathLength="1" cx="50" cy="50" r="30" transform="rotate(-110 50 50)" />
-      </svg>
-    );
-  }
-  return (
-    <svg {...rest} class={`man ${rest.class}`} viewBox="0 0 48 48">
-      <g dangerouslySetInnerHTML={{ __html: adapterOf(gameId)?.men?.[shape] ?? '' }} />
-    </svg>
-  );
+  const drawings = adapterOf(gameId)?.drawings;
+  const classes = [drawings?.kind, !ghost && 'mark', shape, `${shape}${side}`, extra];
+  const rest = { class: classes.filter(Boolean).join(' '), style, 'aria-hidden': true } as const;
+  if (drawings === undefined) return <span {...rest} data-game={gameId} />;
+  const { units, shapes } = drawings;
+  const drawing = { __html: shapes[shape] ?? '' };
+  return <svg {...rest} viewBox={`0 0 ${units} ${units}`} dangerouslySetInnerHTML={drawing} />;
 }

@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { Controller, Published } from '../controller';
+import type { Controller } from '../controller';
+import type { Published } from '../published';
 import { notesOf } from '../history';
 import { useSpeaker } from './words';
 
@@ -8,7 +9,7 @@ interface MovesProps {
   controller: Controller;
 }
 
-/** The moves of the match, two a line. It is shown where there is room. A press goes to a move. */
+/** The moves of the match, a column in a wide box, a strip in a tall one. A press leads there. */
 export function Moves({ published: { play, past }, controller }: MovesProps) {
   const { match } = play;
   const speaker = useSpeaker();
@@ -16,7 +17,10 @@ export function Moves({ published: { play, past }, controller }: MovesProps) {
   const shown = past ?? match?.ply ?? 0;
   useLayoutEffect(() => {
     const now = list.current?.querySelector<HTMLElement>('.now');
-    if (list.current !== null) list.current.scrollTop = (now?.offsetTop ?? 0) - 48;
+    // As a column it scrolls down, as a strip to the side.
+    const { offsetTop = 0, offsetLeft = 0 } = now ?? {};
+    const { clientWidth = 0 } = list.current ?? {};
+    list.current?.scrollTo({ top: offsetTop - 48, left: offsetLeft - clientWidth / 2 });
   }, [shown]);
   if (match === null || match.moves.length === 0) return <div class="moves" />;
   const lines = new Map<number, ReturnType<typeof notesOf>>();

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Icon } from '../../design/icon';
 import { adapterOf } from '../boards';
 import type { Adapter, Board } from '../boards/types';
-import { timeLeft } from '../play';
+import { LOW_MS, timeLeft } from '../play';
 import type { Match, Play } from '../play';
 import type { Side } from '../protocol';
 import { sideNameOf } from '../sentences';
@@ -11,19 +11,14 @@ import { MarkView } from './mark';
 import { useSpeaker } from './words';
 
 const TICK_MS = 100;
-/** Below this, tenths of a second are shown. Screen readers hear whole seconds. */
-const TENTHS_MS = 10_000;
-
 interface PlateProps {
   play: Play;
   /** Whether this is the player's own plate, and not the opponent's. */
   own: boolean;
-  /** Whether this side's clock is low. */
-  low: boolean;
 }
 
 /** One player: a face, the name, the side, the captured pieces or discs, and the clock. */
-export function Plate({ play, own, low }: PlateProps) {
+export function Plate({ play, own }: PlateProps) {
   const speaker = useSpeaker();
   const { match } = play;
   const adapter = adapterOf(match?.gameId ?? '');
@@ -33,7 +28,7 @@ export function Plate({ play, own, low }: PlateProps) {
   if (!own && match === null) return <EmptyPlate waits={play.seat !== null} />;
   const side: Side | null = match === null ? null : own ? match.you : match.you === 0 ? 1 : 0;
   const acts = play.ending === null && match !== null && match.turn === side;
-  const classes = ['plate', own ? 'own' : 'opp', acts && 'act', low && 'low'];
+  const classes = ['plate', own ? 'own' : 'opp', acts && 'act'];
   const board = match && adapter?.board(match.state, match.you, null);
   return (
     <section class={classes.filter(Boolean).join(' ')} aria-label={who}>
@@ -49,7 +44,7 @@ export function Plate({ play, own, low }: PlateProps) {
       {side !== null && board?.counts !== undefined && (
         <Count count={board.counts[side]} side={side} />
       )}
-      {match !== null && side !== null && <Clock play={play} match={match} side={side} low={low} />}
+      {match !== null && side !== null && <Clock play={play} match={match} side={side} />}
     </section>
   );
 }
@@ -121,10 +116,10 @@ function Sub({ play, own, side, board }: SubProps) {
       <span>{own ? speaker.say('side.you', { side: isolated(name) }) : name}</span>
       {taken !== undefined && count > 0 && (
         <span class="taken" role="img" aria-label={speaker.say('captured', { n: count })}>
+          {taken.lead > 0 && <b>+{speaker.number(taken.lead)}</b>}
           {taken.shapes.map((shape, at) => (
             <MarkView key={at} gameId="chess" side={side === 0 ? 1 : 0} shape={shape} />
           ))}
-          {taken.lead > 0 && <b>+{speaker.number(taken.lead)}</b>}
         </span>
       )}
     </>
@@ -145,11 +140,10 @@ interface ClockProps {
   play: Play;
   match: Match;
   side: Side;
-  low: boolean;
 }
 
 /** The time that a side has left. It counts down while that side is to move. */
-function Clock({ play, match, side, low }: ClockProps) {
+function Clock({ play, match, side }: ClockProps) {
   const speaker = useSpeaker();
   const [, tick] = useState(0);
   const left = timeLeft(play, side, Date.now());
@@ -161,10 +155,15 @@ function Clock({ play, match, side, low }: ClockProps) {
   }, [runs]);
   if (left === null) return null;
   const text = speaker.clock(left);
+  const low = runs && left <= LOW_MS;
   return (
-    <span class="clock" role="timer" aria-label={speaker.say('left', { time: text })}>
+    <span
+      class={low ? 'clock low' : 'clock'}
+      role="timer"
+      aria-label={speaker.say('left', { time: text })}
+    >
       {low && <Icon name="alert" />}
-      {left < TENTHS_MS ? speaker.clock(left, 1) : text}
+      {left < LOW_MS ? speaker.clock(left, 1) : text}
     </span>
   );
 }

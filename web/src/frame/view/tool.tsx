@@ -6,16 +6,19 @@ interface ToolProps {
   name: string;
   /** Whether it is switched on, for what can be. */
   pressed?: boolean;
+  /** Whether a press does nothing now. It keeps the focus. */
+  off?: boolean;
   onPress(): void;
 }
 
 /** A small button without a text. */
-export function Tool({ icon, name, pressed, onPress }: ToolProps) {
+export function Tool({ icon, name, pressed, off, onPress }: ToolProps) {
   return (
     <button
       type="button"
       class="tool"
       aria-pressed={pressed}
+      aria-disabled={off}
       aria-label={name}
       onClick={onPress}
     >

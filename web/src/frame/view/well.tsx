@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Adapter } from '../boards/types';
-import type { Controller, Published } from '../controller';
+import type { Controller } from '../controller';
+import type { Published } from '../published';
 import { matchAt } from '../history';
 import { mayMove } from '../play';
 import { Grid } from './grid';
@@ -33,7 +34,8 @@ export function Well({ published, controller, adapter, asks, onAnswer, children 
     <div class={classes.filter(Boolean).join(' ')}>
       {adapter !== null && board !== null && (
         <Grid
-          key={match?.matchId ?? ''}
+          // A grid keeps its adapter, whose hooks it calls.
+          key={adapter.gameId + (match?.matchId ?? '')}
           adapter={adapter}
           board={board}
           match={match}

@@ -1,7 +1,7 @@
-import { ENGLISH } from '../words/speaker';
+import { BUILT_IN } from '../words/speaker';
 import type { Speaker } from '../words/speaker';
 
-let speaker = ENGLISH;
+let speaker = BUILT_IN;
 
 /** Sets the language in which the frame is drawn from now on. There is one frame in a document. */
 export const speakAs = (next: Speaker): void => {

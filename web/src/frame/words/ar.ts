@@ -164,6 +164,7 @@ export const catalogue: Catalogue = {
   'end.gone': 'خسرت رهانك {money}.',
   'end.again': 'العب مجددًا',
   'end.asked': 'جارٍ حجز مقعد…',
+  'end.late': 'لم تستجب الصفحة. يُرجى المحاولة مرة أخرى.',
   'end.waiting': 'مقعدك التالي في انتظار خصم.',
   'how.tic-tac-toe': 'ثلاثة في صف.',
   'how.connect-four': 'أربعة في صف.',

@@ -148,6 +148,7 @@ export const catalogue: Catalogue = {
   'end.gone': 'Ihr Einsatz von {money} ist verloren.',
   'end.again': 'Noch einmal',
   'end.asked': 'Ein Platz wird gesucht …',
+  'end.late': 'Die Seite hat nicht geantwortet. Bitte noch einmal versuchen.',
   'end.waiting': 'Ihr nächster Platz wartet auf einen Gegner.',
   'how.tic-tac-toe': 'Drei in einer Reihe.',
   'how.connect-four': 'Vier in einer Reihe.',

@@ -150,6 +150,7 @@ export const en = {
   'end.gone': 'Your stake of {money} is lost.',
   'end.again': 'Play again',
   'end.asked': 'Taking a seat…',
+  'end.late': 'The page has not answered. Please try again.',
   'end.waiting': 'Your next seat is waiting for an opponent.',
   'how.tic-tac-toe': 'Three in a row.',
   'how.connect-four': 'Four in a row.',
@@ -187,6 +188,8 @@ export const en = {
   'move.chess': '{from} to {to}',
   'move.promotion': '{from} to {to}, promoted: {piece}',
 } as const;
+
+export { en as catalogue };
 
 /** A text, or one for each plural category of its number `n`. `{name}` stands for a parameter. */
 export type Text = string | Partial<Record<Intl.LDMLPluralRule, string>>;

@@ -147,6 +147,7 @@ export const catalogue: Catalogue = {
   'end.gone': 'Ha perdido su apuesta de {money}.',
   'end.again': 'Jugar otra vez',
   'end.asked': 'Reservando un asiento…',
+  'end.late': 'La página no ha respondido. Inténtelo de nuevo.',
   'end.waiting': 'Su próximo asiento espera a un rival.',
   'how.tic-tac-toe': 'Tres en línea.',
   'how.connect-four': 'Cuatro en línea.',

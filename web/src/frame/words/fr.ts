@@ -147,6 +147,7 @@ export const catalogue: Catalogue = {
   'end.gone': 'Votre mise de {money} est perdue.',
   'end.again': 'Rejouer',
   'end.asked': 'Recherche d’une place…',
+  'end.late': 'La page n’a pas répondu. Veuillez réessayer.',
   'end.waiting': 'Votre prochaine place attend un adversaire.',
   'how.tic-tac-toe': 'Trois en ligne.',
   'how.connect-four': 'Quatre en ligne.',

@@ -147,6 +147,7 @@ export const catalogue: Catalogue = {
   'end.gone': 'Você perdeu a sua aposta de {money}.',
   'end.again': 'Jogar de novo',
   'end.asked': 'Reservando um lugar…',
+  'end.late': 'A página não respondeu. Tente de novo.',
   'end.waiting': 'O seu próximo lugar espera um adversário.',
   'how.tic-tac-toe': 'Três em linha.',
   'how.connect-four': 'Quatro em linha.',

@@ -1,16 +1,14 @@
 /** Words in one language: texts from its catalogue; numbers, money and times by `Intl`. */
 
-import { en } from './en';
 import type { Catalogue, Key } from './en';
+import { LANGUAGE, OTHERS, OWN } from './own';
 
-/** The languages whose catalogue is loaded when it is asked for. English is always there. */
-const CATALOGUES: Record<string, () => Promise<{ catalogue: Catalogue }>> = {
-  ar: () => import('./ar'),
-  de: () => import('./de'),
-  es: () => import('./es'),
-  fr: () => import('./fr'),
-  pt: () => import('./pt'),
-};
+const own: Catalogue = { ...OWN };
+
+/** Adds the texts that come with a game to those of this build. */
+export function learn(words: Partial<Catalogue>): void {
+  Object.assign(own, words);
+}
 
 const RIGHT_TO_LEFT = new Set(['ar']);
 
@@ -82,30 +80,32 @@ export class Speaker {
   }
 }
 
-/** English, which is spoken until another language has been loaded. */
-export const ENGLISH = new Speaker('en', en);
+/** The language of this build, which is spoken until another one has been loaded. */
+export const BUILT_IN = new Speaker(LANGUAGE, own);
 
 function languageOf(tag: string): string {
   return tag.toLowerCase().split('-')[0] ?? '';
 }
 
-/** Returns the first of some language tags that has a catalogue, else English. */
+/** Returns the first of some language tags that has a catalogue, else this build's language. */
 export function chooseLanguage(tags: readonly string[]): string {
   const isTag = (tag: string): boolean => /^[a-z]{2,3}(-[a-z0-9]{1,8})*$/i.test(tag);
   const known = (tag: string): boolean =>
-    languageOf(tag) === 'en' || Object.hasOwn(CATALOGUES, languageOf(tag));
-  return tags.find((tag) => isTag(tag) && known(tag)) ?? 'en';
+    languageOf(tag) === LANGUAGE || Object.hasOwn(OTHERS, languageOf(tag));
+  return tags.find((tag) => isTag(tag) && known(tag)) ?? LANGUAGE;
 }
 
-/** Returns the speaker of a language, which is English if its catalogue cannot be loaded. */
-export async function loadSpeaker(tag: string): Promise<Speaker> {
-  const load = CATALOGUES[languageOf(tag)];
-  if (load === undefined) return new Speaker(tag, en);
-  try {
-    return new Speaker(tag, (await load()).catalogue);
-  } catch {
-    return ENGLISH;
-  }
+/**
+ * Returns the speaker of a language, at once if it is the language of this build. It is that one
+ * too if another catalogue cannot be loaded.
+ */
+export function speakerOf(tag: string): Speaker | Promise<Speaker> {
+  const load = OTHERS[languageOf(tag)];
+  if (load === undefined) return new Speaker(tag, own);
+  return load().then(
+    ({ catalogue }) => new Speaker(tag, catalogue),
+    () => BUILT_IN,
+  );
 }
 
 /** Returns a name whose direction cannot disturb the text around it. */
