@@ -12,9 +12,11 @@ import in_venv  # noqa: F401  first: the packages below are installed in .venv
 
 # isort: split
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Annotated
 
 import typer
 from load.actor_driver import ActorDriver
@@ -37,6 +39,9 @@ def main(
     poll_every: PollEvery = 0.25,
     decided: Decided = 1.0,
     seed_of: SeedOf = 1,
+    database_url: Annotated[
+        str, typer.Option(metavar="URL", help="An empty database of PostgreSQL; else SQLite.")
+    ] = "",
     json: Report = None,
     picture: Picture = None,
 ) -> None:
@@ -45,13 +50,17 @@ def main(
     async def run(tick: Callable[[], None]) -> tuple[Load, list[str]]:
         with TemporaryDirectory() as folder:
             data = Path(folder) / "data"
-            made = await seed(data, partners)
-            async with open_core(Config(data_dir=data)) as core:
+            config = Config(data_dir=data, database_url=database_url)
+            made = await seed(data, partners, database_url=database_url)
+            async with open_core(config) as core:
                 driver = ActorDriver(core, GAME, TIER, FLOOR_USD_CENTS)
                 names = [partner.partner_id for partner in made]
                 load = Load(driver, names, FLOOR_USD_CENTS, mix, tick)
+                began = time.process_time()
                 await load.run()
-            return load, await ledger_faults(data, list(load.books.values()))
+                spent = time.process_time() - began
+            print(f"{spent / launches * 1e6:,.0f} µs of processor time a launch")
+            return load, await ledger_faults(config, list(load.books.values()))
 
     mix = Mix(rate, seconds, poll_every, decided, seed_of)
     launches = int(rate * seconds)

@@ -30,6 +30,8 @@ from load.options import Decided, Partners, Picture, PollEvery, Rate, Report, Se
 from load.story import Load, Mix
 from seed import FLOOR_USD_CENTS, PRIZE_USD_CENTS, Seeded, seed
 
+from pgs.config import Config
+
 GAME, TIER = "tic-tac-toe", "test-bronze"
 
 
@@ -64,7 +66,7 @@ def main(
             tokens = {partner.partner_id: partner.test_key for partner in made}
             load = await _run(service.base_url, tokens, tick)
             service.stop()
-            return load, await ledger_faults(data, list(load.books.values()))
+            return load, await ledger_faults(Config(data_dir=data), list(load.books.values()))
 
     async def _run(base_url: str, tokens: dict[str, str], tick: Callable[[], None]) -> Load:
         driver = HttpDriver(base_url, tokens, GAME, TIER, FLOOR_USD_CENTS)

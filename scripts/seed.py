@@ -85,14 +85,17 @@ def main(
 
 
 async def seed(
-    data: Path, partners: int, tick: Callable[[], None] = lambda: None
+    data: Path,
+    partners: int,
+    tick: Callable[[], None] = lambda: None,
+    database_url: str = "",
 ) -> list[ReadyPartner]:
     """Create the partners; return them in the order of their ids. `tick` is called after each.
 
     Raises a group of `NotMade`, and what opening a folder raises.
     """
     made: dict[str, ReadyPartner] = {}
-    async with open_core(Config(data_dir=data)) as core:
+    async with open_core(Config(data_dir=data, database_url=database_url)) as core:
         for environment in ENVIRONMENTS:
             await offer_tier(
                 core,

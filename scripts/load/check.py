@@ -1,13 +1,13 @@
 """Checks that the feed has every match as it was decided, with the right money."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from load.story import Books, Ending
 
+from pgs.config import Config
 from pgs.storage.ledger import check_ledger
-from pgs.storage.sqlite.database import SqliteDatabase
+from pgs.storage.opening import open_database
 
 
 def faults_of(books: Books, prize: int) -> list[str]:
@@ -61,9 +61,9 @@ def _faults(rows: list[Mapping[str, Any]], ending: Ending, stake: int, prize: in
 _KINDS = ("payout", "refund", "rake")
 
 
-async def ledger_faults(folder: Path, books: list[Books]) -> list[str]:
-    """Return the faults of the ledger in a folder on which no service runs."""
-    database = SqliteDatabase(folder)
+async def ledger_faults(config: Config, books: list[Books]) -> list[str]:
+    """Return the faults of the ledger in a database on which no service runs."""
+    database = open_database(config, inline=True, on_locked=lambda is_new: None)
     try:
         report = await check_ledger(database.reader)
     finally:

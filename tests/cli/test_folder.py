@@ -27,6 +27,7 @@ from pgs.storage.mark import Mark, write_mark
 from pgs.storage.seats import find_match, is_money_due
 from tests.cli.support import NEW, json_of, pgs, process
 from tests.operator.support import Operator, prepare, serving
+from tests.postgres import Server
 
 FREE = {"PGS_LISTEN": "127.0.0.1:0", "PGS_INTERNAL_LISTEN": "127.0.0.1:0"}
 
@@ -269,3 +270,37 @@ def test_a_copy_is_restored_and_a_loss_accepted_at_the_command_line(tmp_path: Pa
     (data / "pgs.db").unlink()
     refused = pgs("partner", "list", "--data", data)
     assert "so this service is not new" in refused.stderr
+
+
+def test_a_service_on_postgresql_is_restored_with_the_tools_of_its_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGS_DATABASE_URL", "postgresql://127.0.0.1:1/pgs")
+    refused = pgs("db", "restore", tmp_path / "copy", "--data", tmp_path / "data")
+    assert refused.exit_code == 1
+    assert "restore it there" in refused.stderr
+    refused = pgs("db", "migrate", "--data", tmp_path / "data")
+    assert refused.exit_code == 1
+    assert "the database cannot be reached" in refused.stderr
+
+
+@pytest.mark.postgres
+@pytest.mark.slow
+def test_a_database_moves_to_postgresql_and_back_at_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, postgres: Server
+) -> None:
+    data, url = tmp_path / "data", postgres.new_database()
+    assert pgs(*NEW, "--data", data).exit_code == 0
+    assert "are the same in both" in pgs("db", "copy", "--to", url, "--data", data).stdout
+    monkeypatch.setenv("PGS_DATABASE_URL", url)
+    assert "acme" in pgs("partner", "list", "--data", data).stdout
+    refused = pgs("db", "backup", tmp_path / "backup", "--data", data)
+    assert refused.exit_code == 1
+    assert "pg_dump" in refused.stderr
+    assert json_of(pgs("db", "check", "--json", "--data", data))["sound"]
+    assert "goes on with" in pgs("db", "accept-loss", "--data", data).stdout
+    back = tmp_path / "back"
+    copied = json_of(pgs("db", "copy", "--from", url, "--to", back, "--json", "--data", data))
+    assert copied["tables"] > 20
+    monkeypatch.delenv("PGS_DATABASE_URL")
+    assert "acme" in pgs("partner", "list", "--data", back).stdout

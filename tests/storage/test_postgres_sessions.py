@@ -16,7 +16,7 @@ from pgs.storage.positions import FEED_GAP
 from pgs.storage.postgres.database import PostgresDatabase
 from pgs.storage.postgres.ground import accept_loss
 from pgs.storage.postgres.session import DatabaseInUse
-from pgs.storage.seats import Head, find_head, move_head
+from pgs.storage.seats import Head, find_head, find_seat, move_head
 from pgs.storage.transactions import Outcome, OutcomeUnknown, ReadFailed, StoreOutage, WriteFailed
 from tests.postgres import Server, running_server
 from tests.storage.writing import lock, locked_games, submit_all, submit_or_error, tx_of, unlock
@@ -113,6 +113,16 @@ async def test_a_second_service_is_refused_and_the_first_one_goes_on(
     with pytest.raises(DatabaseInUse, match="another service"):
         PostgresDatabase(url, tmp_path / "other")
     assert await database.writer.submit(tx_of(lock("a"))) is Outcome.COMMITTED
+
+
+async def test_a_text_with_a_nul_is_found_nowhere_and_not_written(
+    database: PostgresDatabase,
+) -> None:
+    database.start()
+    assert await find_seat(database.reader, "acme", "a\0b") is None
+    with capture_logs():
+        assert isinstance(await submit_or_error(database, tx_of(lock("a\0b"))), ValueError)
+    assert await locked_games(database) == set()
 
 
 def test_an_older_session_of_the_same_folder_is_ended(url: str, tmp_path: Path) -> None:

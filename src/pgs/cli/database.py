@@ -11,6 +11,7 @@ from pgs.cli.options import ConfigFile, DataDir, Json, ask, settings, show
 from pgs.clock import SystemClock
 from pgs.operator.command import NoArgs
 from pgs.operator.commands.db import DB_BACKUP, DB_CHECK, DB_MIGRATE, BackupFolder
+from pgs.storage.data_folder import BadSource
 
 db = typer.Typer(no_args_is_help=True, help="The database.")
 
@@ -76,6 +77,11 @@ def restore(
         from pgs.storage.sqlite.restore import restore as put_back
 
         loaded = settings(config, data)
+        if loaded.database_url:
+            raise BadSource(
+                "this service keeps its database in PostgreSQL: restore it there, with the tools "
+                "of the server. docs/operations.md says what the next start does"
+            )
         told = put_back(source, loaded.data_dir, loaded.key_file, SystemClock().now())
     aside = f" What was there is in {told.replaced}." if told.replaced else ""
     show(
@@ -87,6 +93,45 @@ def restore(
     )
 
 
+@db.command("copy")
+def copy_database(
+    target: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="URL|FOLDER",
+            help="An empty database of PostgreSQL, or with --from a new data folder.",
+        ),
+    ],
+    source: Annotated[
+        str | None,
+        typer.Option("--from", metavar="URL", help="The PostgreSQL to copy from, and not into."),
+    ] = None,
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data: DataDir = None,
+) -> None:
+    """Copy the database of the data folder into PostgreSQL, or back, while no service runs.
+
+    Every row is compared and the ledgers are checked. Keys, cursors and feed positions stay valid.
+    """
+    with expected():
+        from pgs.storage.opening import copy_to_folder, copy_to_server
+
+        loaded = settings(config, data)
+        if source is None:
+            told = copy_to_server(loaded, target)
+            then = "Set PGS_DATABASE_URL, and keep the data folder: it has the key ring."
+        else:
+            told = copy_to_folder(loaded, source, Path(target))
+            then = f"Leave PGS_DATABASE_URL out, and start with --data {target}."
+    show(
+        told,
+        lambda told: f"{told.rows} rows of {told.tables} tables are the same in both. {then}",
+        as_json=as_json,
+    )
+
+
 @db.command("accept-loss")
 def accept_loss(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
     """Accept a database that has lost commits, after a start has refused it.
@@ -94,9 +139,9 @@ def accept_loss(as_json: Json = False, config: ConfigFile = None, data: DataDir 
     What was lost stays lost. The next start raises every feed above all positions ever read.
     """
     with expected():
-        from pgs.storage.sqlite.restore import accept_loss as accept
+        from pgs.storage.opening import accept_loss as accept
 
-        told = accept(settings(config, data).data_dir)
+        told = accept(settings(config, data), SystemClock().now())
     show(
         told,
         lambda told: f"The loss is accepted: the next start goes on with {told.folder} as it is.",

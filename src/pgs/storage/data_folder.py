@@ -6,6 +6,8 @@ import fcntl
 import os
 from pathlib import Path
 
+import msgspec
+
 from pgs.storage.transactions import StoreOutage
 
 SOCKET_NAME = "operator.sock"
@@ -25,6 +27,13 @@ class DataRefused(StoreOutage):
 
 class BadSource(Exception):
     """A copy cannot be restored; the message says why. The data folder is as it was."""
+
+
+class LossAccepted(msgspec.Struct, frozen=True, rename="camel"):
+    """A database that is taken as it is, with the data folder and the number of its commits."""
+
+    folder: str
+    commits: int
 
 
 class DataLock:

@@ -1,10 +1,16 @@
 """Opens the database of the settings."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
-from pgs.config import BadSettings, Config
+from pgs.config import KEY_FILE_NAME, BadSettings, Config
+from pgs.storage.copied import Copied
+from pgs.storage.data_folder import BadSource, LossAccepted
 from pgs.storage.database import Database
 from pgs.storage.sqlite.database import SqliteDatabase
+from pgs.storage.sqlite.restore import accept_loss as accept_here
+from pgs.storage.sqlite.restore import copy_file
 
 OnLocked = Callable[[bool], None]
 
@@ -24,15 +30,58 @@ def open_database(config: Config, *, inline: bool, on_locked: OnLocked) -> Datab
     )
 
 
-def _open_postgres(config: Config, inline: bool, on_locked: OnLocked) -> Database:
+def accept_loss(config: Config, now: int) -> LossAccepted:
+    """Take the database as it is, although the mark asks for more commits.
+
+    `now` is in epoch seconds. Raises `BadSource` and what `open_database` raises.
+    """
+    if config.database_url:
+        with _driver():
+            from pgs.storage.postgres.ground import accept_loss as accept_there
+        commits = accept_there(config.database_url, config.data_dir, now)
+        return LossAccepted(str(config.data_dir), commits)
+    return accept_here(config.data_dir)
+
+
+def copy_to_server(config: Config, url: str) -> Copied:
+    """Copy the database of the data folder into an empty one of PostgreSQL, and compare both.
+
+    Raises `BadSource` and what `open_database` raises.
+    """
+    with _driver():
+        from pgs.storage.postgres.copying import to_server
+    return to_server(config.data_dir, url)
+
+
+def copy_to_folder(config: Config, url: str, folder: Path) -> Copied:
+    """Copy a database of PostgreSQL and the key ring into a new data folder, and compare both.
+
+    Raises `BadSource` and what `open_database` raises.
+    """
+    with _driver():
+        from pgs.storage.postgres.copying import from_server
+    if not config.key_file.is_file():
+        raise BadSource(f"there is no key ring at {config.key_file}")
+    copied = from_server(url, folder)
+    copy_file(config.key_file, folder / KEY_FILE_NAME)
+    return copied
+
+
+@contextmanager
+def _driver() -> Iterator[None]:
+    """Explain in a block of imports that the driver is an extra. Raises `BadSettings`."""
     try:
-        # Its library is an extra.
-        from pgs.storage.postgres.database import PostgresDatabase
+        yield
     except ImportError as error:
         raise BadSettings(
-            "PGS_DATABASE_URL needs the extra `postgres`: "
+            "PostgreSQL needs the extra `postgres`: "
             f"pip install --require-hashes --requirement requirements-postgres.txt ({error})"
         ) from None
+
+
+def _open_postgres(config: Config, inline: bool, on_locked: OnLocked) -> Database:
+    with _driver():
+        from pgs.storage.postgres.database import PostgresDatabase
     return PostgresDatabase(
         config.database_url,
         config.data_dir,

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 from pgs.storage.postgres.connection import Connection, Lost, Refused
-from pgs.storage.postgres.statements import PLAIN, bound
+from pgs.storage.postgres.statements import PLAIN, sought
 from pgs.storage.queries import STATEMENTS
 from pgs.storage.reader import Query, Row
 from pgs.storage.transactions import Params, ReadFailed, SqlValue, StoreOutage
@@ -50,7 +50,7 @@ class BlockingReader:
                 self._connection.command("rollback")
 
     def _read(self, name: str, params: Params) -> list[Row]:
-        values = bound(name, params)
+        values = sought(name, params)
         try:
             return self._connection.read(PLAIN[name], values)
         except (Lost, Refused) as error:

@@ -103,6 +103,11 @@ def is_error(result: pq.abc.PGresult) -> bool:
     return result.status not in _FINE
 
 
+def ends_session(result: pq.abc.PGresult) -> bool:
+    """Return whether the server ends the session with this error."""
+    return result.error_field(pq.DiagnosticField.SEVERITY_NONLOCALIZED) in (b"FATAL", b"PANIC")
+
+
 _FINE: Final = frozenset(
     {pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK, pq.ExecStatus.PIPELINE_SYNC}
 )

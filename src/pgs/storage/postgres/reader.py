@@ -9,19 +9,23 @@ from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, Final
 
 import outcome
+import structlog
 import trio
 from psycopg import Error, pq
 from psycopg.adapt import Transformer
 
 from pgs.storage.postgres.blocking_reader import shown
-from pgs.storage.postgres.connection import Lost, Refused, is_error, refused
-from pgs.storage.postgres.statements import PLAIN, Statement, Values, bound, rows_of
+from pgs.storage.postgres.connection import Lost, Refused, ends_session, is_error, refused
+from pgs.storage.postgres.statements import PLAIN, Statement, Values, rows_of, sought
 from pgs.storage.reader import Query, Row
 from pgs.storage.transactions import Params, ReadFailed, SqlValue, StoreOutage
 
 READ_S: Final = 10.0
 """Seconds after which a read that has no answer fails, and with it the connection. The server gives
 a statement half of that; so a read that takes longer waits for a server that has stopped."""
+
+
+log = structlog.get_logger("pgs.storage")
 
 
 class _Asked:
@@ -125,7 +129,7 @@ class PipelineReader:
         await trio.lowlevel.checkpoint_if_cancelled()
         waiter = _Waiter(len(queries))
         waiter.asked = [
-            _Asked(waiter, number, PLAIN[name], bound(name, params))
+            _Asked(waiter, number, PLAIN[name], sought(name, params))
             for number, (name, params) in enumerate(queries)
         ]
         self._asked += waiter.asked
@@ -193,11 +197,17 @@ class PipelineReader:
                 for one in asked:
                     one.waiter.fail(Lost(str(error)))
                 return None
+            if self._closed:
+                opened.finish()
+                self._drop(Lost("the reader was closed"))
+                return None
             opened.nonblocking = 1
             opened.enter_pipeline_mode()
             self._prepared.clear()
             self._opened = opened
-            nursery.start_soon(self._receive, opened)
+            # A descriptor of our own: libpq closes its socket when it finds that the server has
+            # gone, and the number could then be somebody else's.
+            nursery.start_soon(self._receive, opened, os.dup(opened.socket))
         return self._opened
 
     def _send_asked(self, opened: pq.abc.PGconn) -> None:
@@ -215,15 +225,14 @@ class PipelineReader:
             opened.pipeline_sync()
             self._sent.append(None)
             opened.flush()
-        except Error as error:
+        except Exception as error:  # the task that sends has no caller
+            if not isinstance(error, Error):
+                log.exception("reader_broke")
             for one in asked:
                 one.waiter.fail(Lost(str(error)))
             self._drop(Lost(str(error)))
 
-    async def _receive(self, opened: pq.abc.PGconn) -> None:
-        # A descriptor of our own: libpq closes its socket when it finds that the server has gone,
-        # and the number could then be somebody else's.
-        socket = os.dup(opened.socket)
+    async def _receive(self, opened: pq.abc.PGconn, socket: int) -> None:
         try:
             while self._opened is opened:
                 with trio.move_on_after(READ_S / 2):
@@ -236,7 +245,9 @@ class PipelineReader:
                 oldest = next((one for one in self._sent if isinstance(one, _Asked)), None)
                 if oldest is not None and trio.current_time() - oldest.at > READ_S:
                     raise Lost("the server does not answer")
-        except (Error, Lost) as error:
+        except Exception as error:  # this task has no caller, and an error would end the process
+            if not isinstance(error, Error | Lost):
+                log.exception("reader_broke")
             if self._opened is opened:
                 self._drop(Lost(str(error).strip()))
         finally:
@@ -249,7 +260,9 @@ class PipelineReader:
             result = opened.get_result()
             if result is None:  # the end of one query
                 continue
-            if result.status == pq.ExecStatus.FATAL_ERROR and opened.status != pq.ConnStatus.OK:
+            if result.status == pq.ExecStatus.FATAL_ERROR and (
+                opened.status != pq.ConnStatus.OK or ends_session(result)
+            ):
                 raise Lost(opened.get_error_message().strip())
             one = self._sent.popleft()
             if one is None:  # the end of what was sent together
@@ -278,10 +291,10 @@ class PipelineReader:
     def _drop(self, error: Lost) -> None:
         """Close the connection, and fail what was sent over it."""
         opened, self._opened = self._opened, None
-        sent, again = list(self._sent), self._again
+        sent = [*self._sent, *self._again, *self._asked]
         self._sent.clear()
-        self._again = []
-        for one in (*sent, *again):
+        self._again, self._asked = [], []
+        for one in sent:
             if isinstance(one, _Asked):
                 one.waiter.fail(Lost(str(error)))
         if opened is not None:

@@ -86,6 +86,23 @@ def bound(name: str, params: Params) -> Values:
     return [_spelled(value) for value in STATEMENTS[name].values(params)]
 
 
+def sought(name: str, params: Params) -> Values:
+    """Return the values of a query's parameters like `bound`, and take any text.
+
+    PostgreSQL holds no text with a NUL character, so nothing equals one: it is replaced by a
+    character that no id, key or reference has.
+    """
+    return bound(
+        name,
+        {
+            key: value.replace("\0", "\N{REPLACEMENT CHARACTER}")
+            if isinstance(value, str) and "\0" in value
+            else value
+            for key, value in params.items()
+        },
+    )
+
+
 def _spelled(value: SqlValue) -> bytes | None:
     if value is None:
         return None

@@ -16,7 +16,7 @@ import msgspec
 
 from pgs.config import KEY_FILE_NAME
 from pgs.domain.keyring import KeyRing, parse_ring
-from pgs.storage.data_folder import BadSource, DataLock
+from pgs.storage.data_folder import BadSource, DataLock, LossAccepted
 from pgs.storage.mark import Mark, sync_folder, write_mark
 from pgs.storage.migrations import migrate
 from pgs.storage.sqlite.connections import DATABASE_NAME, connect, mark_as_copy
@@ -34,13 +34,6 @@ class Restored(msgspec.Struct, frozen=True, rename="camel"):
 
     folder: str
     replaced: str | None
-
-
-class LossAccepted(msgspec.Struct, frozen=True, rename="camel"):
-    """A folder whose database is taken as it is, with the number of its commits."""
-
-    folder: str
-    commits: int
 
 
 def restore(source: Path, folder: Path, key_file: Path, at: int) -> Restored:
@@ -62,7 +55,7 @@ def restore(source: Path, folder: Path, key_file: Path, at: int) -> Restored:
         with _checked(database, folder) as (part, mark):
             aside = _set_aside(folder, key_file if ring else None, at)
             if ring is not None:
-                _copy_file(ring, key_file)
+                copy_file(ring, key_file)
             part.rename(folder / DATABASE_NAME)
             write_mark(folder, mark)
     except OSError as error:
@@ -127,16 +120,17 @@ def _checked(source: Path, folder: Path) -> Iterator[tuple[Path, Mark]]:
     place.mkdir(mode=0o700)
     try:
         part = place / DATABASE_NAME
-        _copy_file(source, part)
+        copy_file(source, part)
         with suppress(FileNotFoundError):
-            _copy_file(Path(f"{source}-wal"), Path(f"{part}-wal"))
+            copy_file(Path(f"{source}-wal"), Path(f"{part}-wal"))
         commits = _make_sound(part, source)
         yield part, Mark("closed", header_number(part), commits)
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _copy_file(source: Path, target: Path) -> None:
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a file that only its owner may read, on disk under its name when this returns."""
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     part = target.with_name(target.name + ".new")
     with (
@@ -186,6 +180,6 @@ def _set_aside(folder: Path, key_file: Path | None, at: int) -> Path | None:
         if path.parent == folder:
             path.rename(aside / path.name)
         else:
-            _copy_file(path, aside / KEY_FILE_NAME)
+            copy_file(path, aside / KEY_FILE_NAME)
     sync_folder(folder)
     return aside

@@ -1,0 +1,141 @@
+"""A database moves to the other engine and back, and every row, head and number stays."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import trio
+
+from pgs.clock import SystemRng
+from pgs.config import Config
+from pgs.keyfile import KeyFile
+from pgs.storage.accounts import insert_partner
+from pgs.storage.data_folder import BadSource, DataFolderInUse
+from pgs.storage.database import Database
+from pgs.storage.ledger import check_ledger
+from pgs.storage.opening import copy_to_folder, copy_to_server, open_database
+from pgs.storage.postgres import copying
+from pgs.storage.seats import find_head
+from pgs.storage.transactions import StoreOutage, Tx
+from tests.making import account
+from tests.postgres import Server
+from tests.storage.played import Played
+
+pytestmark = [pytest.mark.postgres, pytest.mark.slow]
+
+AT = 1_800_000_000
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    """The settings of a data folder with an account, two matches and a key ring."""
+    made = Config(data_dir=tmp_path / "data")
+    with closing(_opened(made)) as database:
+        trio.run(_play, database)
+    return made
+
+
+def _opened(config: Config) -> Database:
+    return open_database(
+        config,
+        inline=True,
+        on_locked=lambda is_new: void(KeyFile(config.key_file, SystemRng(), make=is_new)),
+    )
+
+
+def void(_: object) -> None:
+    """Return nothing."""
+
+
+async def _play(database: Database) -> None:
+    await database.writer.submit(Tx("acme", (insert_partner(account(name="Größe \N{SNOWMAN}")),)))
+    for winner in ("ann", "bob"):
+        await Played(database).match(winner, AT)
+
+
+def _rows(path: Path) -> dict[str, list[Any]]:
+    with closing(sqlite3.connect(path)) as connection:
+        names = connection.execute("select name from sqlite_master where type = 'table'")
+        return {
+            name: sorted(connection.execute(f"select * from {name}"), key=repr)  # noqa: S608 - ours
+            for (name,) in names.fetchall()
+            if name != "heartbeat"
+        }
+
+
+def test_a_folder_goes_to_a_server_and_back_with_every_row(
+    config: Config, postgres: Server, tmp_path: Path
+) -> None:
+    before = _rows(config.data_dir / "pgs.db")
+    url = postgres.new_database()
+    copied = copy_to_server(config, url)
+    assert copied.rows > 20
+    # The mark of the data folder takes the copy for its own database.
+    there = Config(data_dir=config.data_dir, database_url=url)
+    with closing(_opened(there)) as database:
+        assert not database.take_over(AT)
+        assert trio.run(check_ledger, database.reader).sound
+        was = trio.run(find_head, database.reader, "acme", "test")
+        trio.run(Played(database, "later").match, "ann", AT)
+    back = Config(data_dir=tmp_path / "back")
+    assert copy_to_folder(there, url, back.data_dir).tables == copied.tables
+    assert back.key_file.read_text() == config.key_file.read_text()
+    with closing(_opened(back)) as database:
+        assert not database.take_over(AT)
+        assert trio.run(check_ledger, database.reader).sound
+        assert trio.run(find_head, database.reader, "acme", "test") == was
+    after = _rows(back.data_dir / "pgs.db")
+    earlier = {name: [row for row in rows if "later" not in row] for name, rows in after.items()}
+    assert earlier == before
+    # The file that was left behind lacks what the server has, so no start goes on with it.
+    with pytest.raises(StoreOutage, match=r"lacks|older"):
+        _opened(config)
+
+
+def test_a_database_that_holds_something_is_not_copied_into(
+    config: Config, postgres: Server
+) -> None:
+    url = postgres.new_database()
+    copy_to_server(config, url)
+    with pytest.raises(BadSource, match="not empty"):
+        copy_to_server(config, url)
+    with pytest.raises(BadSource, match="not empty"):
+        copy_to_folder(config, url, config.data_dir)
+
+
+def test_a_folder_in_use_is_not_copied(config: Config, postgres: Server) -> None:
+    with closing(_opened(config)), pytest.raises(DataFolderInUse):
+        copy_to_server(config, postgres.new_database())
+
+
+def test_a_copy_that_differs_is_undone(
+    config: Config, postgres: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = postgres.new_database()
+
+    def settle(target: psycopg.Connection[Any], number: int) -> None:
+        raise StoreOutage("the copy differs")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(copying, "_settle", settle)
+        with pytest.raises(StoreOutage, match="differs"):
+            copy_to_server(config, url)
+    copy_to_server(config, url)
+
+
+def test_rows_that_differ_are_found(config: Config, postgres: Server) -> None:
+    url = postgres.new_database()
+    copy_to_server(config, url)
+    table = copying._Table("partner", "partner_id, name", "partner_id", 2)
+    with psycopg.connect(url) as there:
+        copying._compare(
+            table,
+            iter([("acme", "Größe \N{SNOWMAN}")]),
+            copying._streamed(there, table),
+        )
+        for other in ([], [("acme", "Acme")], [("acme", "Größe \N{SNOWMAN}"), ("b", "B")]):
+            with pytest.raises(StoreOutage, match="differs in partner"):
+                copying._compare(table, iter(other), copying._streamed(there, table))
