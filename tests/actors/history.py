@@ -22,7 +22,7 @@ def check_history(history: list[Tx], environment: Environment) -> int:
         before = {seat_id: dict(seat) for seat_id, seat in seats.items()}
         touched: list[_Row] = []
         for stmt in tx.stmts:
-            if stmt.name in ("seats.insert_seat", "seats.update_seat"):
+            if stmt.name.startswith(("seats.insert_seat", "seats.update_seat")):
                 seat = seats.setdefault(
                     str(stmt.params["seat_id"]),
                     {"revision": 0, "position": None, "match_id": None, "status": None},

@@ -110,7 +110,7 @@ def _statuses(history: list[Tx]) -> dict[str, int]:
         stmt
         for tx in history
         for stmt in tx.stmts
-        if stmt.name in ("seats.insert_seat", "seats.update_seat")
+        if stmt.name.startswith(("seats.insert_seat", "seats.update_seat"))
     ):
         last[str(stmt.params["seat_id"])] = str(stmt.params["end_reason"] or stmt.params["status"])
     counts: dict[str, int] = defaultdict(int)

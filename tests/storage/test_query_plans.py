@@ -100,6 +100,7 @@ def test_a_page_over_all_partners_is_read_in_the_order_of_an_index(
     [
         "seats.insert_seat",
         "seats.update_seat",
+        "seats.update_seat_in_match",
         "seats.move_head",
         "matches.insert_match",
         "matches.update_match",
@@ -117,6 +118,19 @@ def test_no_statement_of_a_launch_or_a_move_fills_a_temporary_table(
     opcodes = {row[1] for row in connection.execute(f"explain {sql_of(name)}", parameters)}
     assert "Transaction" in opcodes
     assert opcodes.isdisjoint({"OpenEphemeral", "SorterOpen", "OpenAutoindex"})
+
+
+def test_a_change_of_a_seat_in_a_match_writes_no_index_whose_columns_stay(
+    connection: sqlite3.Connection,
+) -> None:
+    sql = sql_of("seats.update_seat_in_match")
+    parameters = dict.fromkeys(re.findall(r"(?<!:):([a-z_]\w*)", sql))
+    steps = connection.execute(f"explain {sql}", parameters).fetchall()
+    names = dict(connection.execute("select rootpage, name from sqlite_master"))
+    written = {names[row[3]] for row in steps if row[1] == "OpenWrite"}
+    found_by = "sqlite_autoindex_seat_1"
+    moved = {"seat_open", "seat_playing", "seat_position", "seat_changed"}
+    assert written == {"seat", found_by, *moved}
 
 
 def test_the_newest_row_of_all_partners_is_found_without_reading_their_histories(

@@ -11,9 +11,10 @@ from pgs.domain.matches import Match, MatchDecision, MatchWithSeats
 from pgs.domain.payouts import record_money
 from pgs.domain.seats import Seat
 from pgs.storage import seats as rows
+from pgs.storage.columns import CHANGES_IN_MATCH
 from pgs.storage.database import Database
 from pgs.storage.transactions import Outcome
-from tests.making import match, seat
+from tests.making import match, running_match, seat
 from tests.storage.committing import commit
 
 
@@ -117,6 +118,30 @@ async def test_updates_write_every_field_that_changes_during_a_match(
     await commit(database, rows.update_match(ended, recorded), rows.update_seat(over, paid))
     assert await rows.find_seat(database.reader, "acme", "sea_001") == paid
     assert await rows.find_match(database.reader, "acme", "mat_1") == recorded
+
+
+@pytest.mark.parametrize(
+    "decision",
+    [
+        MatchDecision("ended", "p1", "completed", (3, 1)),
+        MatchDecision("ended", None, "completed"),
+        MatchDecision("no_contest", None, "platform_void"),
+    ],
+)
+def test_no_end_of_a_match_changes_a_field_that_an_update_of_its_seats_leaves_out(
+    decision: MatchDecision,
+) -> None:
+    running = running_match()
+    ended = matches.end(running, decision, 80)
+    paid = record_money(ended, 90)
+    written = {*CHANGES_IN_MATCH}
+    for before, after in ((running, ended), (ended, paid)):
+        for was, now in zip(before.seats, after.seats, strict=True):
+            assert was.match_id is not None
+            old, new = msgspec.structs.asdict(was), msgspec.structs.asdict(now)
+            changed = {name for name in old if old[name] != new[name]}
+            assert "revision" in changed
+            assert changed <= written
 
 
 async def test_an_update_of_a_row_that_has_changed_meanwhile_conflicts(database: Database) -> None:

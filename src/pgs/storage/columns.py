@@ -93,6 +93,22 @@ CHANGES: Final[dict[str, tuple[str, ...]]] = {
 """The columns that an update writes. All other columns keep the values of the insert."""
 
 
+CHANGES_IN_MATCH: Final = (
+    "status",
+    "stake_status",
+    "result",
+    "score",
+    "end_reason",
+    "ended_at",
+    "payout_usd_cents",
+    "refund_usd_cents",
+    "rake_usd_cents",
+    "position",
+    "revision",
+    "updated_at",
+)
+"""The columns of a seat that may still change once it has a match."""
+
 IDS_AT_ONCE: Final = 100
 """Ids that a query takes at once, so that its text is the same for any number of them. It is the
 length of a page unless the caller asks for another one."""
@@ -105,7 +121,8 @@ def expand(sql: str) -> str:
     """Return a `.sql` file's text with its lists of columns written out.
 
     `{columns of seat}` becomes `partner_id, environment, ...`, `{values of seat}` becomes
-    `:partner_id, :environment, ...`, and `{changes of seat}` becomes `status = :status, ...`.
+    `:partner_id, :environment, ...`, and `{changes of seat}` becomes `status = :status, ...`;
+    `{changes of seat in match}` has fewer columns.
     `{sums of totals}` adds the values of an insert to an existing row, `{summed totals}` adds up
     rows, `{figures of totals}` lists what is added up, and `{unequal totals}` asks for a sum that
     is not zero. `{ids}` becomes `:id_0, :id_1, ...`, see `ids_of`.
@@ -117,6 +134,8 @@ def expand(sql: str) -> str:
     for table, columns in CHANGES.items():
         changes = ", ".join(f"{name} = :{name}" for name in columns)
         sql = sql.replace(f"{{changes of {table}}}", changes)
+    in_match = ", ".join(f"{name} = :{name}" for name in CHANGES_IN_MATCH)
+    sql = sql.replace("{changes of seat in match}", in_match)
     for table, columns in SUMS.items():
         sums = ", ".join(f"{name} = {table}.{name} + excluded.{name}" for name in columns)
         summed = ", ".join(f"cast(coalesce(sum({name}), 0) as bigint)" for name in columns)

@@ -61,7 +61,8 @@ def update_seat(was: Seat, seat: Seat) -> Stmt:
     """Return the statement that updates a seat; it conflicts if the row is not `was` any more."""
     params = msgspec.structs.asdict(seat)
     params["was_status"], params["was_revision"] = was.status, was.revision
-    return Stmt("seats.update_seat", params, 1)
+    name = "seats.update_seat" if was.match_id is None else "seats.update_seat_in_match"
+    return Stmt(name, params, 1)
 
 
 def insert_match(match: Match) -> Stmt:
