@@ -59,7 +59,7 @@ _OFFERS: Final[dict[str, tuple[Offer, ...]]] = {
         Offer("Give up live access to .*", "DELETE", "games/{game_id}/live-request"),
     ),
     "test/origins": (
-        Offer("Add test origin|Origin of a page: .*", "POST", "origins"),
+        Offer("Add test origin|Origin of a page .*", "POST", "origins"),
         Offer("Remove .*", "DELETE", "origins"),
     ),
     "test/webhooks": (
@@ -107,8 +107,9 @@ _ELSEWHERE: Final = {
 them."""
 
 _CHANGES_NOTHING: Final = re.compile(
-    r"Pause|Find|Copy Call as curl|All|Failed \d+|Taken|Test events|Open .*|CSV|Search|Kind|Who"
-    r"|From|To|Waiting|Playing|Won|Print|Match, seat, .*|Id of a nudge .*|Matches|Rake|By .*"
+    r"Pause|Find|Copy (Call as curl|the partner id)|All|Failed \d+|Delivered|Test events|Open .*"
+    r"|CSV|Search|Kind|Who|From|To|Waiting|Playing|Won|Print|Match, seat, .*|Id of a nudge .*"
+    r"|Matches|Rake|By .*"
 )
 """Names of buttons and fields that only show something."""
 
