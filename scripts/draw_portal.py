@@ -3,7 +3,8 @@
 
     scripts/draw_portal.py
 
-Usage and the attempts show a month with play, which a demo that has just begun does not have.
+The demo begins four weeks ago: its process has a clock that the script sets. On each day the script
+plays matches with the demo's test key, and then goes on to the next one, until today.
 """
 
 import in_venv  # noqa: F401  first: the packages below are installed in .venv
@@ -11,11 +12,14 @@ import in_venv  # noqa: F401  first: the packages below are installed in .venv
 # isort: split
 
 import io
+import subprocess
 import sys
-from contextlib import closing
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
 from PIL import Image
 from playwright.sync_api import Browser
@@ -25,7 +29,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.browser.chromium import running_chromium  # noqa: E402  found by the line above
 from tests.browser.demo import running_demo  # noqa: E402  as above
-from tests.browser.portal_answers import answer_figures, answer_logs  # noqa: E402  as above
+from tests.browser.members import by_key  # noqa: E402  as above
 from tests.browser.visitor import Visitor  # noqa: E402  as above
 
 FOLDER: Final = ROOT / "docs" / "portal"
@@ -33,8 +37,28 @@ PAGES: Final = (
     ("usage", "test/usage", "Usage"),
     ("prices", "test/prices", "Prices"),
     ("theme", "test/theme", "Theme"),
-    ("webhooks", "test/webhooks?open=att_3", "Webhooks"),
 )
+DAYS: Final = 27
+"""Days for which the demo has run. Its certificates are good for 30."""
+
+_DAY_S: Final = 86_400
+_GAMES: Final = ("connect-four", "tic-tac-toe", "reversi")
+_A_WEEK: Final = (6, 7, 6, 8, 9, 12, 11)
+"""Matches on each day of a week, which every week repeats with two more a day."""
+
+_IN_THE_PAST: Final = """
+import sys, time
+from pathlib import Path
+import pgs.clock
+from pgs.__main__ import main
+behind, real = Path(sys.argv.pop(1)), time.time_ns
+class Behind:
+    time_ns = staticmethod(lambda: real() - int(behind.read_text()) * 1_000_000_000)
+pgs.clock.time = Behind
+main()
+"""
+"""Runs `pgs` with a clock that is as many seconds behind as a file says."""
+
 _MOVES: Final = ((0, 4), (1, 5), (0, 3))
 """The player and the column of each move of connect four on the page where matches are tried."""
 
@@ -59,11 +83,78 @@ def _draw(browser: Browser, demo: dict[str, str]) -> None:
             frame.locator(f'[aria-label^="Column {column},"][aria-label$="playable"]').click()
         visitor.page.get_by_text("bob is to move.").wait_for()
         _shoot(visitor, "try")
-        answer_figures(visitor.page)
-        answer_logs(visitor.page, 40)
         for name, path, title in PAGES:
             visitor.go(path, title)
             _shoot(visitor, name)
+        attempt = visitor.call("GET", "webhooks/test/attempts?limit=8")["attempts"][-1]
+        visitor.go(f"test/webhooks?open={attempt['attemptId']}", "Webhooks")
+        _shoot(visitor, "webhooks")
+        # In the last days of a month, no month has ended since the demo began.
+        for invoice in visitor.call("GET", "invoices?environment=test&status=open")["invoices"]:
+            visitor.go(f"test/invoice/{invoice['invoiceId']}", f"Invoice {invoice['number']}")
+            _shoot(visitor, "invoice")
+
+
+def _play(demo: dict[str, str], day: int, number: int) -> str:
+    """Seat two players and decide their match; return its id. Every sixth match is drawn."""
+    game_id = _GAMES[number % len(_GAMES)]
+    tier, stake = ("test-silver", 500) if number % 4 == 0 else ("test-bronze", 100)
+    seats = [
+        _called(
+            demo,
+            "/partner/matches",
+            {
+                "playerId": f"{name}-{day}-{number}",
+                "gameId": game_id,
+                "tierId": tier,
+                "stakeUsdCents": stake,
+                "idempotencyKey": f"order-{day}-{number}-{name}",
+            },
+        )
+        for name in ("kit", "wren")
+    ]
+    winner = None if number % 6 == 0 else seats[number % 2]["playerId"]
+    decision = {"outcome": "ended", "winnerPlayerId": winner}
+    match_id: str = seats[1]["matchId"]
+    _called(demo, f"/partner/test/matches/{match_id}/decide", decision)
+    return match_id
+
+
+def _called(demo: dict[str, str], path: str, body: object) -> Any:
+    """Return the answer to a call with the demo's test key, which waits for the rate limit."""
+    while (answer := by_key(demo, "POST", path, body))["_status"] == 429:
+        time.sleep(1)
+    assert answer["_status"] == 200, answer
+    return answer
+
+
+@contextmanager
+def _demo_since(folder: Path) -> Iterator[dict[str, str]]:
+    """Run a demo that began `DAYS` days ago and has played every day."""
+    behind = folder / "behind"
+    behind.write_text(str(DAYS * _DAY_S))
+    launch = ("-c", _IN_THE_PAST, str(behind))
+    with running_demo(folder, launch=launch) as demo:
+        for day in range(DAYS):
+            matches = _A_WEEK[day % 7] + 2 * (day // 7)
+            played = [_play(demo, day, number) for number in range(matches)]
+            while not all(_is_paid(demo, match_id) for match_id in played):
+                time.sleep(0.1)
+            # In one step: the demo reads the file whenever it looks at its clock.
+            next_day = folder / "behind.new"
+            next_day.write_text(str((DAYS - day - 1) * _DAY_S))
+            next_day.replace(behind)
+        month = time.strftime("%Y%m", time.gmtime(time.time() - DAYS * _DAY_S))
+        assembled = ["invoice", "assemble", "--month", month, "--data", "demo-data", "--json"]
+        command = [sys.executable, "-m", "pgs", *assembled]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        yield demo
+
+
+def _is_paid(demo: dict[str, str], match_id: str) -> bool:
+    """Return whether the money of a match is recorded. Until then its day is not final."""
+    seats = by_key(demo, "GET", f"/partner/matches/{match_id}").get("seats", ())
+    return bool(seats) and all("rakeUsdCents" in seat for seat in seats)
 
 
 def _shoot(visitor: Visitor, name: str) -> None:
@@ -83,7 +174,7 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     with (
         TemporaryDirectory() as folder,
-        running_demo(Path(folder)) as demo,
+        _demo_since(Path(folder)) as demo,
         running_chromium("--hide-scrollbars") as browser,
     ):
         _draw(browser, demo)

@@ -4,7 +4,8 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,21 +22,31 @@ _PLIES = """([matchId, ply]) => (window.told ?? []).filter(
 
 
 @contextmanager
-def running_demo(folder: Path, *options: str) -> Iterator[dict[str, str]]:
-    """Run a demo for a block. Yields the contents of its `demo.json`."""
-    command = [sys.executable, "-m", "pgs", "demo", "--port", "0", *options]
+def running_demo(
+    folder: Path, *options: str, launch: Sequence[str] = ("-m", "pgs")
+) -> Iterator[dict[str, str]]:
+    """Run a demo for a block. Yields the contents of its `demo.json`.
+
+    `launch` is what Python runs; its last argument is followed by those of the demo.
+    """
+    command = [sys.executable, *launch, "demo", "--port", "0", *options]
     with subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, text=True, encoding="utf-8"
     ) as process:
         assert process.stdout is not None
+        rest: list[str] = []
+        drain = threading.Thread(target=rest.extend, args=(process.stdout,))
         try:
             assert any("Ctrl-C" in line for line in process.stdout), "the demo has not started"
+            # The demo prints every nudge. It would wait for ever if nobody read them.
+            drain.start()
             yield json.loads((folder / "demo-data" / "demo.json").read_text())
         finally:
             process.send_signal(signal.SIGTERM)
-            rest = process.stdout.read()
+            if drain.ident is not None:
+                drain.join()
     assert process.returncode == 0
-    assert "The demo has ended." in rest
+    assert any("The demo has ended." in line for line in rest)
 
 
 class DemoTab(Tab):
