@@ -19,16 +19,28 @@ import psycopg
 import trio
 
 from pgs.domain.shards import Node
+from pgs.storage import postgres as room
 from pgs.storage.postgres.connection import Connection, connect
 from pgs.storage.postgres.keeper import Keeper
 from pgs.storage.postgres.lease import Session, number_of
 from pgs.storage.postgres.session import WriterSession
 from pgs.storage.transactions import StoreOutage
+from tests.postgres import Server
 
 T = TypeVar("T")
 
+TABLES = (Path(room.__file__).parent / "nodes.sql").read_text(encoding="utf-8")
+
 SAMPLE_S = 0.01
 """Seconds between two notes of what a node answers for."""
+
+
+def database_of_nodes(server: Server) -> str:
+    """Return the address of a new database with the tables of nodes and shards."""
+    address = server.new_database()
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(TABLES.encode())
+    return address
 
 
 class Line:

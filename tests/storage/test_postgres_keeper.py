@@ -1,0 +1,206 @@
+"""Nodes that keep shards over a real PostgreSQL, with faults."""
+
+import signal
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import psycopg
+import pytest
+import trio
+
+from pgs.domain.shards import SHARDS
+from tests.journeys.client import PATIENCE_S
+from tests.journeys.service import until
+from tests.postgres import Server, running_server
+from tests.storage.lease_nodes import (
+    Claims,
+    LeaseNode,
+    database_of_nodes,
+    lease_node,
+    overlaps,
+    read_samples,
+)
+
+pytestmark = [pytest.mark.postgres, pytest.mark.slow]
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """A PostgreSQL of these tests alone, because one of them crashes it."""
+    with running_server() as running:
+        yield running
+
+
+@pytest.fixture
+def url(server: Server) -> str:
+    """The address of a database with the tables of nodes and shards."""
+    return database_of_nodes(server)
+
+
+async def until_shares(nodes: list[LeaseNode], *shares: int) -> None:
+    """Wait until the nodes answer for these numbers of shards, in any order."""
+    await until(lambda: sorted(len(node.keeper.owned) for node in nodes) == sorted(shares))
+
+
+def of_process(nodes: list[LeaseNode]) -> Claims:
+    return {node.name: node.samples for node in nodes}
+
+
+def outage_s(claims: Claims) -> float:
+    """Return the longest time for which nobody answered for some shard, once all were owned."""
+    samples = sorted(sample for listed in claims.values() for sample in listed)
+    last: dict[int, float] = {}
+    longest = 0.0
+    for at, shards in samples:
+        for shard in shards:
+            longest = max(longest, at - last.get(shard, at))
+            last[shard] = at
+    return longest
+
+
+@asynccontextmanager
+async def three_nodes(url: str) -> AsyncIterator[list[LeaseNode]]:
+    async with AsyncExitStack() as stack:
+        nodes = [await stack.enter_async_context(lease_node(url, f"n{n}")) for n in (1, 2, 3)]
+        await until_shares(nodes, 21, 21, 22)
+        yield nodes
+
+
+async def test_nodes_that_join_share_the_shards_and_never_answer_for_the_same_one(
+    url: str,
+) -> None:
+    async with lease_node(url, "n1") as one:
+        await until_shares([one], SHARDS)
+        async with lease_node(url, "n2") as two:
+            await until_shares([one, two], 32, 32)
+            assert overlaps(of_process([one, two])) == []
+            # What it gave away was released first, and each shard knows its owner at both nodes.
+            assert len(one.released) == 32
+            [shard, *_] = two.keeper.owned
+            await until(lambda: one.keeper.owner_of(shard) == two.keeper.me)
+
+
+async def test_a_node_that_stops_hands_all_its_shards_over_at_once(url: str) -> None:
+    async with three_nodes(url) as nodes:
+        first, *others = nodes
+        with trio.fail_after(PATIENCE_S):
+            await first.keeper.stop()
+        assert first.keeper.owned == frozenset()
+        await until_shares(others, 32, 32)
+        await trio.sleep(0.3)
+        assert first.keeper.owned == frozenset()
+        assert overlaps(of_process(nodes)) == []
+
+
+async def test_a_node_that_is_drained_gives_its_shards_up_and_takes_them_again(url: str) -> None:
+    async with three_nodes(url) as nodes:
+        first, *others = nodes
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("update node set state = 'draining' where name = 'n1'")
+            await until_shares(others, 32, 32)
+            assert first.keeper.owned == frozenset()
+            connection.execute("update node set state = 'up' where name = 'n1'")
+        await until_shares(nodes, 21, 21, 22)
+        assert overlaps(of_process(nodes)) == []
+
+
+async def test_a_session_that_the_server_ends_costs_its_node_what_it_knew_and_no_overlap(
+    url: str,
+) -> None:
+    async with three_nodes(url) as nodes:
+        first = nodes[0]
+        with psycopg.connect(url, autocommit=True) as connection:
+            for _ in range(3):
+                drops = first.drops
+                connection.execute(
+                    "select pg_terminate_backend(pid) from pg_stat_activity "
+                    "where application_name = 'pgs n1'"
+                )
+                await until(partial(_differs, first, drops))
+                await until_shares(nodes, 21, 21, 22)
+        assert overlaps(of_process(nodes)) == []
+
+
+def _differs(node: LeaseNode, drops: int) -> bool:
+    return node.drops != drops
+
+
+async def test_after_a_crash_of_the_server_every_shard_has_one_owner_again(
+    server: Server, url: str
+) -> None:
+    async with three_nodes(url) as nodes:
+        await trio.to_thread.run_sync(server.crash)
+        await trio.sleep(0.5)
+        # Not in a thread: the server ends with the thread that started it.
+        server.start()
+        await until(lambda: all(node.drops for node in nodes))
+        await until_shares(nodes, 21, 21, 22)
+        assert overlaps(of_process(nodes)) == []
+
+
+@asynccontextmanager
+async def node_process(url: str, name: str, notes: Path) -> AsyncIterator[trio.Process]:
+    """Run a node in a process of its own, until the block ends."""
+    command = [sys.executable, "-m", "tests.storage.lease_nodes", url, name, str(notes)]
+    async with trio.open_nursery() as nursery:
+        process = await nursery.start(partial(trio.run_process, command, cwd=ROOT, check=False))
+        yield process
+        process.kill()
+
+
+async def until_held(notes: Path, number: int) -> None:
+    """Wait until a node in another process answers for as many shards."""
+    await until(lambda: [len(shards) for _, shards in read_samples(notes)[-1:]] == [number])
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+async def test_the_shards_of_a_node_that_dies_or_hangs_are_taken_and_a_late_waking_changes_nothing(
+    url: str, tmp_path: Path, how: signal.Signals
+) -> None:
+    notes = tmp_path / "n3"
+    async with (
+        lease_node(url, "n1") as one,
+        lease_node(url, "n2") as two,
+        node_process(url, "n3", notes) as process,
+    ):
+        await until_held(notes, 21)
+        await until_shares([one, two], 21, 22)
+        process.send_signal(how)
+        await until_shares([one, two], 32, 32)  # two observers race for the same shards
+        held_before = {shard for _, shards in read_samples(notes)[-1:] for shard in shards}
+        assert len(held_before) == 21
+        if how == signal.SIGSTOP:
+            size = len(read_samples(notes))
+            process.send_signal(signal.SIGCONT)
+            await until(lambda: len(read_samples(notes)) >= size + 5)
+            woken = read_samples(notes)[size:]
+            assert woken[0][1] == frozenset()
+            await until_held(notes, 21)
+        claims = {**of_process([one, two]), "n3": read_samples(notes)}
+        assert overlaps(claims) == []
+        print(f"{how.name}: nobody answered for a shard for {outage_s(claims):.2f} s at most")
+
+
+async def test_a_paused_node_that_wakes_while_it_may_still_answer_meets_no_other_owner(
+    url: str, tmp_path: Path
+) -> None:
+    notes = tmp_path / "n3"
+    async with lease_node(url, "n1") as one, node_process(url, "n3", notes) as process:
+        await until_held(notes, 32)
+        process.send_signal(signal.SIGSTOP)
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(
+                "select pg_terminate_backend(pid, 2000) from pg_stat_activity "
+                "where application_name = 'pgs n3'"
+            )
+        # Its locks are free at once, and its memory is good for up to 1.5 s after its last beat.
+        await trio.sleep(0.6)
+        process.send_signal(signal.SIGCONT)
+        await until_held(notes, 0)
+        await until_shares([one], 32)
+        assert overlaps({"n1": one.samples, "n3": read_samples(notes)}) == []
