@@ -12,7 +12,7 @@ import hashlib
 import hmac
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 import msgspec
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -20,9 +20,6 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from pgs.domain import base64url
 from pgs.domain.secrets import HidesSecrets
-
-if TYPE_CHECKING:
-    from hashlib import _Hash as Hash
 
 KID_ENTROPY_BYTES: Final = 6
 """Bytes of randomness in a ring key's id. The id is no secret; 48 bits keep the few ids of a ring
@@ -83,6 +80,22 @@ class KeyRing(msgspec.Struct, frozen=True):
 def derive(key: RingKey, purpose: str) -> bytes:
     """Return the 32-byte key for `purpose`, by HKDF-SHA256 (RFC 5869) without salt."""
     return HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose.encode()).derive(key.secret)
+
+
+class Hash(Protocol):
+    """A state of a hash function, as `hashlib` makes it."""
+
+    def copy(self) -> Hash:
+        """Return a second state that goes on from here."""
+        ...
+
+    def update(self, data: bytes, /) -> None:
+        """Take in further bytes."""
+        ...
+
+    def digest(self) -> bytes:
+        """Return the hash of everything taken in."""
+        ...
 
 
 @lru_cache(maxsize=MAX_KEYS * 8)
