@@ -1,0 +1,46 @@
+"""A service on PostgreSQL seats, pairs, decides and pays, and goes on after its end."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.client import ok
+from tests.journeys.partners import seat_body
+from tests.journeys.service import in_process
+from tests.postgres import Server
+
+pytestmark = [pytest.mark.postgres, pytest.mark.slow]
+
+
+async def test_a_match_is_played_on_postgresql_and_is_there_after_a_restart(
+    tmp_path: Path, postgres: Server
+) -> None:
+    url = postgres.new_database()
+    async with in_process(tmp_path, database_url=url) as service:
+        partner = await service.partner()
+        seats = [
+            ok(
+                await service.public.call(
+                    "POST", "/partner/matches", partner.test, seat_body(player, player)
+                )
+            )
+            for player in ("ann", "bob")
+        ]
+        match_id = seats[1]["matchId"]
+        ok(
+            await service.public.call(
+                "POST",
+                f"/partner/test/matches/{match_id}/decide",
+                partner.test,
+                {"outcome": "no_contest"},
+            )
+        )
+        assert (await service.internal.get("/internal/readyz"))[0] == 200
+    async with in_process(tmp_path, database_url=url) as service:
+        page = ok(await service.public.call("GET", "/partner/results", partner.test))
+        assert {row["matchId"] for row in page["results"]} == {match_id}
+        again = await service.public.call(
+            "POST", "/partner/matches", partner.test, seat_body("ann", "ann")
+        )
+        assert ok(again)["seatId"] == seats[0]["seatId"]
+    assert not (tmp_path / "pgs.db").exists()
