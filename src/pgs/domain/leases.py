@@ -1,9 +1,9 @@
 """When a node may trust what it holds in memory, and when others may end its ownership.
 
 A node owns shards for as long as its writing session with the database lives, because that session
-holds their locks. So writes need no clock. Two other questions do: whether a node may still answer
-from memory, and whether a node that lives has stopped working. Each is answered with one clock, the
-monotonic clock of the machine that asks; no two clocks are ever compared.
+holds their locks. So writes need no clock. Two questions need one: whether this node may still
+answer from memory, and whether another node, whose session still lives, has stopped working. Each
+is answered with the monotonic clock of the machine that asks; no two clocks are ever compared.
 
 A beat is a counter in the node's row, raised by a commit of the node's own writer. Times are
 seconds of the monotonic clock.
@@ -19,29 +19,29 @@ HEARTBEAT_S: Final = 0.3
 stop a node's answers."""
 
 HOLD_S: Final = 1.5
-"""Seconds for which a node answers from memory after it submitted its last beat that was committed.
-Whoever takes its shards over waits as long before answering."""
+"""Seconds for which a node answers from memory, counted from when it submitted its newest committed
+beat. A node that takes its shards over waits until they have passed."""
 
 TAKE_S: Final = 2.0
-"""Seconds for which a beat must have stood still before another node ends its session. More than
+"""Seconds without a new beat of a node after which another node ends its session. More than
 `HOLD_S`, so that the silent node has stopped answering from memory by then."""
 
 GAP_S: Final = 1.0
-"""Seconds between two looks after which an observer forgets what it saw before. It was away itself,
-and could otherwise blame a healthy node for its own pause."""
+"""Seconds between two looks, at most. After a longer pause an observer forgets what it saw before:
+it was stopped itself, and could otherwise blame a healthy node for its own pause."""
 
 
 def is_fresh(now: float, last_beat: float | None) -> bool:
     """Return whether a node may answer from memory.
 
-    `last_beat` is the time at which it submitted the newest beat that was committed, None without
-    one. Look at the clock after the request has arrived.
+    `last_beat` is the time at which the node submitted its newest committed beat, None without one.
+    Read `now` after the request has arrived.
     """
     return last_beat is not None and now < last_beat + HOLD_S
 
 
 class Beat(msgspec.Struct, frozen=True):
-    """A node's row as somebody read it: which session writes it, and how often it has beaten."""
+    """A node's row as it was read: the session that writes it, and how many beats it has made."""
 
     node: str
     session: int
@@ -49,7 +49,7 @@ class Beat(msgspec.Struct, frozen=True):
 
 
 class Sighting(msgspec.Struct, frozen=True):
-    """A beat, and since when an observer has seen this one and no newer."""
+    """A node's newest beat that an observer has seen, and when the observer first saw it."""
 
     beat: Beat
     since: float
@@ -75,7 +75,7 @@ class Sightings(msgspec.Struct, frozen=True):
         return Sightings(now, seen)
 
     def is_silent(self, node: str) -> bool:
-        """Return whether a node's beat has stood still for `TAKE_S` up to the last look."""
+        """Return whether a node has made no new beat for `TAKE_S` up to the last look."""
         sighting = self.nodes.get(node)
         return sighting is not None and self.at - sighting.since >= TAKE_S
 
@@ -83,8 +83,8 @@ class Sightings(msgspec.Struct, frozen=True):
 def may_end(sightings: Sightings, node: str, *, me: str, fresh: bool) -> bool:
     """Return whether the observer `me` may end the session of `node`.
 
-    Only an observer that is `fresh` itself may, because one that cannot reach the database judges
-    others by its own trouble; and nobody ends its own session in this way.
+    Only an observer that is `fresh` itself may, because one that cannot reach the database would
+    take its own fault for the other node's. No node ends its own session in this way.
     """
     return fresh and node != me and sightings.is_silent(node)
 
@@ -92,10 +92,10 @@ def may_end(sightings: Sightings, node: str, *, me: str, fresh: bool) -> bool:
 def answers_from(sightings: Sightings, last: Beat | None, now: float) -> float:
     """Return the time from which the new owner of a shard may answer.
 
-    `last` is the row of the owner before as it is after the lock was granted; None if that owner
-    handed the shard over, or there was none. The owner before may answer from memory for `HOLD_S`
-    after that beat. The observer knows that the beat is no younger than its own first sight of it;
-    of a beat that it has not seen it only knows that it is no younger than `now`.
+    `last` is the row of the previous owner, read after the lock was granted; None if that owner
+    handed the shard over, or there was none. The previous owner may answer from memory for `HOLD_S`
+    after that beat. The observer made its first sighting of the beat after the beat, so it counts
+    from that sighting; for a beat that it has not seen, it counts from `now`.
     """
     if last is None:
         return now

@@ -127,9 +127,9 @@ class Bucket:
         )
 
     def spend(self, now: float) -> int:
-        """Take one token; return 0, or the seconds after which to try again if there is none.
+        """Take one token and return 0; if there is none, return the seconds until the next try.
 
-        It does what `take` does, for callers who tell nobody about the bucket.
+        It is `take` with a cost of 1, for callers that do not report what is left in the bucket.
         """
         missing = _TICKS - self._earn(now)
         if missing < self._rate:

@@ -15,7 +15,7 @@ from pgs.domain.errors import Refusal, refuse
 from pgs.domain.tiers import Tier, TierCatalogue, price_seat
 
 FIRST_GAME: Final = "tic-tac-toe"
-"""The game that an account without any is led to: its matches are short."""
+"""The game suggested to an account that has none: its matches are short."""
 
 
 def nearest_game(account: Account, environment: Environment, games: Collection[str]) -> str:

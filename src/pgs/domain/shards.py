@@ -14,9 +14,9 @@ import msgspec
 from pgs.domain.keys import slot_of
 
 SHARDS: Final = 64
-"""Shards of an installation. Each is one advisory lock of PostgreSQL, whose table of locks is
-shared by everybody and overflows at some 12,000; 64 spread evenly over far more nodes than anybody
-runs. It divides the number of slots, so that all partners of a slot are in one shard."""
+"""Shards of an installation, enough to spread evenly over a dozen nodes. Each is one advisory lock
+of PostgreSQL; all users of a server share one table of locks, which overflows at some 12,000. The
+number divides the number of slots, so that all partners of a slot are in one shard."""
 
 _SLOT = re.compile(r"[0-9a-f]{3}", re.ASCII)
 
@@ -49,13 +49,13 @@ def share_out(owners: Mapping[int, str], nodes: Collection[str]) -> dict[int, st
     `owners` are the shards that are owned now, and `nodes` the nodes that take shards: those that
     live, without those that are being drained. Every two nodes get the same number of shards or
     differ by one, and as few shards as possible change hands. The result depends on nothing else,
-    so all nodes that see the same owners come to the same result. It is its own result: when all
-    shards are where they should be, nothing moves.
+    so all nodes that see the same owners come to the same result. If the result is given as
+    `owners`, it is returned unchanged, so no shard moves once all are in their place.
     """
     if not nodes:
         return {}
     held = Counter(node for node in owners.values() if node in nodes)
-    # Who holds most gets the larger shares, so that nobody hands over a shard to make numbers even.
+    # The nodes that hold most get the larger shares, so that no shard moves without need.
     ranked = sorted(set(nodes), key=lambda node: (-held[node], node))
     fewest, larger = divmod(SHARDS, len(ranked))
     room = {node: fewest + (place < larger) for place, node in enumerate(ranked)}

@@ -7,5 +7,5 @@ FIRST_TERMS: Final = Path(__file__).parent / "terms" / "1.md"
 
 
 def first_terms() -> str:
-    """Return the text of version 1."""
+    """Return the text of version 1 of the terms."""
     return FIRST_TERMS.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Opens the database of the settings."""
+"""Opens the database that the settings name."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

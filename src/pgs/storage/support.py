@@ -19,13 +19,13 @@ END = 2**53
 
 BLOCK = 256
 """Seats of a block, as in the indexes of players and references. A look-up visits one block after
-the other, about two microseconds each: 8 ms for a partner with a million seats."""
+the other in about two microseconds each, 8 ms in all for a partner with a million seats."""
 
 BLOCKS_AT_FIRST = 4
 """Blocks that are read first: enough for a page of the newest matches."""
 
 BLOCKS_AT_ONCE = 4096
-"""Blocks that are read at once at most, so that few rows are sorted."""
+"""Blocks that one query reads, at most, so that it sorts few rows."""
 
 NUDGES_SHOWN = 100
 """Tries at nudges that are shown for one match. It has three nudges with three tries each, and
@@ -50,7 +50,7 @@ async def matches_before(
 ) -> list[tuple[int, str]]:
     """Return (sequence of a seat, match id) of matches, the newest first, below `before`.
 
-    It may read every block of the partner's seats, as the other two lists may: call them by
+    It may read every block of the partner's seats, as the other two lists may: call them through
     `read_in_bulk`.
     """
     return await _by_blocks(
@@ -143,7 +143,7 @@ async def matches_with_seats(
 
 
 def _place(seat: Seat) -> tuple[int, int]:
-    """Return where a seat stands in its match. One that was never paired is alone there."""
+    """Return the order of a seat in its match. A seat that was never paired is the only one."""
     return (seat.side or 0, seat.seq)
 
 

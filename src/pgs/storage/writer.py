@@ -61,7 +61,7 @@ class Commits(Protocol):
     """Whether the engine found its data damaged, which does not heal."""
 
     session: int
-    """The number of the session with the database. A job has the one under which it was decided."""
+    """The number of the session with the database. Each job has that of its own session."""
 
     def commit(self, jobs: Sequence[Job]) -> None:
         """Commit a group, and set the result of each job."""

@@ -9,11 +9,11 @@ from pgs.http.transport.direct import DirectAnswer
 from pgs.http.transport.sockets import refuse_handshake
 
 RETRY_AFTER_S: Final = 1
-"""Seconds after which a client may try again: about as long as a shard changes hands."""
+"""Seconds after which a client may try again: as long as a change of a shard's owner takes."""
 
 OWNER: Final = b"x-pgs-owner"
-"""A response header for the proxy in front: the name of the node that owns the request's shard. A
-response has it if the request came to another node."""
+"""A response header for the proxy in front: the name of the node that owns the request's shard.
+Only a node that does not own the shard sends it."""
 
 NO_NODE: Final = b'{"error":"No node serves this partner right now. Repeat the call in a second."}'
 

@@ -1,7 +1,7 @@
 """Carries plain requests to the node that owns their shard, and the answers back.
 
-A request is sent once. If it is not certain that the owner has not seen it, and it may have changed
-something, the caller is not told to repeat it.
+A request is sent once. If the owner may have seen it, and the request may have changed something,
+the caller is not told to repeat it.
 """
 
 from collections.abc import AsyncIterator
@@ -103,7 +103,7 @@ class NodeCalls:
 
     @asynccontextmanager
     async def exchange(self, node: Node, outgoing: Outgoing) -> AsyncIterator[Incoming]:
-        """Give the answer of another node for a block, at whose end the connection is free.
+        """Yield the answer of another node; the connection is free again when the block ends.
 
         Raises `NotReached` and `Lost`.
         """

@@ -1,4 +1,4 @@
-"""Serves the requests of this node's own partners, and hands all others to the node that owns them.
+"""Serves the requests of this node's own partners, and hands all others to their shard's owner.
 
 A request is handed on once, with a proof that it was (`pgs.domain.forwards`). The receiver checks
 the request as if it had come from outside. If it is not the owner, it answers 503 and asks the
@@ -40,7 +40,7 @@ class NodeApp(DirectApp, Protocol):
         ...
 
     def crashed(self, method: str, path: bytes, /) -> DirectAnswer:
-        """Return the answer to a call of which nobody knows whether it was carried out."""
+        """Return the answer to a call that may or may not have been carried out."""
         ...
 
 
@@ -131,7 +131,7 @@ class Forwarding:
     async def _hand_on(
         self, owner: Node | None, scope: Scope, receive: Receive, send: Send
     ) -> DirectAnswer | None:
-        """Hand a request on; return the answer for this node to give, None if the owner gave it.
+        """Hand a request on. Return None once the owner's answer was sent, else this node's answer.
 
         Raises `ClientGone`.
         """
@@ -206,7 +206,7 @@ class Forwarding:
 
 
 class _Passing:
-    """Passes one answer of another node on, piece by piece. `begun`: its head has been sent."""
+    """Passes on one answer of another node, piece by piece. `begun`: its head has been sent."""
 
     def __init__(self, send: Send, owner: Node) -> None:
         self.begun = False

@@ -1,7 +1,7 @@
-"""Finds the shard of a request by what stands in its head, before anything is checked.
+"""Finds the shard of a request from its head, before anything is checked.
 
 A partner's slot stands in its keys and in its players' session tokens, and its id in the paths of
-its frames. What is found here only decides which node judges the request.
+its frames. The shard only decides which node checks the request.
 """
 
 import re

@@ -27,17 +27,17 @@ READ_BYTES: Final = 64 * 1024
 """Bytes that one read takes from another node."""
 
 HANDSHAKE_S: Final = 5.0
-"""Seconds for another node to answer a handshake: as long as an ask to an actor may take."""
+"""Seconds for another node to answer a handshake: as long as a request to an actor may take."""
 
 MESSAGE_MAX: Final = 256 * 1024
-"""Characters of a message from another node: as many as a socket's whole queue there holds."""
+"""Characters of a message from another node: as many as that node queues for a whole socket."""
 
 REFUSAL_MAX: Final = 64 * 1024
 """Bytes of the body with which another node refuses a handshake. Real ones have under a KiB."""
 
 GONE: Final = 1001
-"""Close code for a client whose node has stopped or broken off (RFC 6455, section 7.4.1): the same
-as at an orderly stop, after which clients connect again."""
+"""Close code for a client whose node has stopped or crashed (RFC 6455, section 7.4.1), the same as
+at an orderly stop: clients connect again after it."""
 
 
 class ForwardedSocket:

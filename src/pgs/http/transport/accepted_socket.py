@@ -52,8 +52,8 @@ class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
     this far behind is not reading."""
 
     outbox_chars: int = 256 * 1024
-    """Characters of all messages that wait to be written, in the lane bytes: 4,096 for each. Only a
-    snapshot with the moves of a long match has more, at most 16,384."""
+    """Characters of all messages that wait to be written (bytes, in the lane): 4,096 for each
+    message. Only a snapshot with the moves of a long match is longer, at most 16,384."""
 
     flush_s: float = 2.0
     """Seconds for queued messages to be sent before a close frame. Less than the grace period of a
@@ -127,7 +127,7 @@ class Wire(Protocol):
     """A connection that carries the messages of an accepted socket without ASGI."""
 
     def begin(self, nursery: trio.Nursery, limits: SocketLimits) -> None:
-        """Take messages, and start tasks in `nursery` for what the client does not take at once."""
+        """Accept messages; tasks in `nursery` write what the client does not take at once."""
 
     def put(self, text: str) -> bool:
         """Write or queue a message; return whether there was room."""

@@ -46,7 +46,7 @@ class DirectApp(Protocol):
         ...
 
     def serves_socket(self, path: bytes, headers: Headers, subprotocols: Sequence[str], /) -> bool:
-        """Return whether a WebSocket gets no other answer than by `serve_socket` or a refusal."""
+        """Return whether `serve_socket` answers a WebSocket at this path, unless it is refused."""
         ...
 
     def find_direct(self, method: str, path: bytes, /) -> Any | None:

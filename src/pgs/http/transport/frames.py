@@ -1,7 +1,7 @@
 """Reads the frames of a WebSocket's client, and writes those of the server.
 
-A message in one frame that has arrived whole, a ping and a pong are read here. As soon as anything
-else comes, wsproto reads the socket to its end: frames in pieces, a close, every fault. It takes
+A message in one whole frame, a ping and a pong are read here. From the first frame of another kind
+(a part of a message, a close, a fault) until the socket ends, wsproto reads all frames; it takes
 ten times as long for a message.
 """
 
@@ -16,13 +16,13 @@ from wsproto.frame_protocol import CloseReason
 from pgs.http.transport.websocket_guard import CutBuffer
 
 Heard = str | None | bytes
-"""A message, None for a binary one, or bytes to be sent to the client, which may be none."""
+"""A text message, None for a binary one, or bytes to send to the client, possibly no bytes."""
 
 PING: Final = b"\x89\x00"
 """A ping without a payload."""
 
-# First bytes of whole frames, the bit of a mask, the longest length in one byte, and what stands
-# there for a length in two (RFC 6455, section 5.2).
+# First bytes of whole frames, the bit of a mask, the longest length that fits into one byte, and
+# the byte that announces a length of two bytes (RFC 6455, section 5.2).
 _TEXT, _PING, _PONG = 0x81, 0x89, 0x8A
 _MASKED, _SHORT_MAX, _TWO_BYTES = 0x80, 125, 126
 
@@ -30,8 +30,9 @@ _MASKED, _SHORT_MAX, _TWO_BYTES = 0x80, 125, 126
 class FrameReader:
     """The frames of one client.
 
-    `limit`: characters of a message, of which one more is read. `flood`: characters of a message
-    after which the socket is over. `over`: a close frame has come, or a fault; no more is read.
+    `limit`: characters of a message; one more is read, which shows that a message is too long.
+    `flood`: characters of a message after which the socket is over. `over`: a close frame or a
+    fault has come, and nothing more is read.
     """
 
     __slots__ = ("_buffer", "_connection", "_flood", "_limit", "over")
@@ -44,7 +45,7 @@ class FrameReader:
         self.over = False
 
     def read(self, data: bytes) -> Iterator[Heard]:
-        """Yield what each frame means, in their order. Nothing is yielded for a part of one."""
+        """Yield what each frame means, in their order; nothing for a frame that is incomplete."""
         at, end = 0, len(data)
         while at < end and self._connection is None:
             kind, length, start = data[at], 0, at + 6

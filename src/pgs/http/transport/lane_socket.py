@@ -153,7 +153,7 @@ class LaneSocket:
         return not (self._ended or self._lost)
 
     def begin(self, nursery: trio.Nursery, limits: SocketLimits) -> None:
-        """Take messages, and start tasks in `nursery` for what the client does not take at once."""
+        """Accept messages; tasks in `nursery` write what the client does not take at once."""
         self._nursery, self._limits, self._room = nursery, limits, limits.outbox_chars
 
     async def listen(self, hear: Callable[[str | None], bool]) -> None:
@@ -182,7 +182,7 @@ class LaneSocket:
                     return
 
     def put(self, text: str) -> bool:
-        """Write a message, or queue it if the client is behind; return False if it is too far."""
+        """Write or queue a message; return False if the client is too far behind."""
         if not self.is_open:
             return True  # the reader is about to learn that the client is gone
         frame = text_frame(text)

@@ -1,4 +1,4 @@
-"""Heads of the lane's responses. What those of one kind have in common is made once."""
+"""Makes the heads of the lane's responses from templates, each of which is made once."""
 
 from email.utils import formatdate
 from http import HTTPStatus
@@ -24,7 +24,7 @@ _SLOT: Final = b"\0%d"
 
 
 def root_of(path: str) -> str:
-    """Return the part of the interface that has the path; `/` if `stamp` treats it as no part."""
+    """Return the part of the interface that has the path; `/` if `stamp` has no rule for it."""
     return next((root for root in _ROOTS if is_under(path, root)), "/")
 
 
@@ -73,7 +73,7 @@ class ResponseHeads:
         lines = [_STATUS_LINES[status]]
         for at in range(len(names)):
             name = kept.get(_SLOT % at)
-            # A value of no character takes the place of a header that is not sent.
+            # `%.0b` takes a value and writes nothing: this header is not sent.
             lines.append(b"%.0b" if name is None else _escaped(name) + b": %b\r\n")
         lines.append(REQUEST_ID + b": %b\r\n")
         for name, value in stamped:

@@ -1,4 +1,4 @@
-"""Reads handshakes of WebSockets that are plain, and only those."""
+"""Reads plain handshakes of WebSockets, and no others."""
 
 import re
 from base64 import b64encode
@@ -19,7 +19,7 @@ _ACCEPT_SUFFIX: Final = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455, sec
 
 
 class Upgrade(HidesSecrets, msgspec.Struct, frozen=True):
-    """A handshake. `accept` is what proves to the client that this server speaks WebSocket."""
+    """A handshake. `accept` is the value of the answer's `Sec-WebSocket-Accept`."""
 
     SECRETS = frozenset({"headers", "subprotocols"})
 
@@ -31,7 +31,7 @@ class Upgrade(HidesSecrets, msgspec.Struct, frozen=True):
 
 
 def read_upgrade(head: bytes) -> Upgrade | None:
-    """Return a handshake whose head would be plain without its wish to switch, else None.
+    """Return the handshake; None if its head is not plain apart from the upgrade headers.
 
     `head` lacks the empty line.
     """

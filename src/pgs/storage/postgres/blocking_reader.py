@@ -14,7 +14,7 @@ _ONE_MOMENT: Final = "begin isolation level repeatable read read only"
 
 
 class BlockingReader:
-    """Reads over one connection, on the caller's thread; a read never suspends."""
+    """A reader with one connection, whose reads block the caller's thread and never suspend."""
 
     def __init__(self, connection: Connection, give_back: Callable[[Connection], None]) -> None:
         """`give_back` takes the connection when the reader is closed."""

@@ -1,4 +1,4 @@
-"""What the server knows of damage to the database."""
+"""The damage to the database that its server has noticed."""
 
 from pgs.storage.postgres.connection import Connection
 

@@ -44,7 +44,7 @@ class Guard(Protocol):
 class PostgresCommits:
     """Commits on one session, and opens the next one when that has ended.
 
-    A transaction was decided while some session was open. If that one has ended, somebody else may
+    Each transaction was decided during one session. If that session has ended, another service may
     have written since, so the transaction is refused instead of being sent.
     """
 
@@ -129,7 +129,7 @@ class PostgresCommits:
     def _split(self, jobs: Sequence[Job], failed: int, error: Exception) -> None:
         """Commit the jobs before the failed one, then that one alone, then the rest.
 
-        Its error may come from the others, so it counts only when it was alone.
+        The error may come from the other jobs, so it counts only if the job fails alone.
         """
         if len(jobs) == 1:
             jobs[0].result = _verdict(jobs[0].tx, error)
@@ -158,7 +158,7 @@ class _Conflict(Exception):
 
 
 def _as_conflict(error: Refused, statement: Statement) -> Exception:
-    """Return a conflict if a statement touched another number of rows, or a row was there first."""
+    """Return a conflict if a statement touched a wrong number of rows, or its row existed."""
     counted = error.sqlstate == _COUNTED_OTHERWISE and statement.counts
     return _Conflict() if counted or error.sqlstate == _TAKEN else error
 

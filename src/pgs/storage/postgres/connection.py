@@ -17,12 +17,12 @@ CONNECT_S: Final = 2
 """Seconds that a connection may take to open, for each host of the address."""
 
 SILENT_S: Final = 3
-"""Seconds after which a connection is given up whose other side no longer confirms what was sent to
-it: half of the time for which a caller waits at most."""
+"""Seconds after which a connection is given up if the other side does not confirm what was sent:
+half of the longest time for which a caller waits."""
 
 IDLE_IN_TRANSACTION_S: Final = 3
-"""Seconds after which the server ends a session that has begun a transaction and says no more. Its
-locks would stop everybody who writes the same rows."""
+"""Seconds after which the server ends a session that has begun a transaction and sends no more. Its
+locks would stop every other session that writes the same rows."""
 
 STATEMENT_S: Final = 5
 """Seconds that a statement of the writer or of a call may take. The longest takes milliseconds."""
@@ -47,7 +47,7 @@ class Refused(Exception):
 
     @property
     def is_fault(self) -> bool:
-        """Whether the machine failed, the server stops, or somebody was in the way; else a bug."""
+        """Whether the machine, the server or another session is at fault; if not, it is a bug."""
         return self.sqlstate[:2] in _FAULTS or self.sqlstate == _READ_ONLY
 
 
@@ -92,7 +92,7 @@ def connect(url: str, name: str, **settings: str) -> pq.abc.PGconn:
 
 
 def refused(result: pq.abc.PGresult) -> Refused:
-    """Return the error that a result is."""
+    """Return the error that a result reports."""
     state = result.error_field(pq.DiagnosticField.SQLSTATE) or b""
     message = result.error_field(pq.DiagnosticField.MESSAGE_PRIMARY) or b"no message"
     return Refused(message.decode("utf-8", "replace"), state.decode())
@@ -114,7 +114,7 @@ _FINE: Final = frozenset(
 
 
 class Connection:
-    """A connection on whose thread each call waits for its result."""
+    """A connection whose calls block the caller's thread until their result has arrived."""
 
     def __init__(self, opened: pq.abc.PGconn, on_warning: Callable[[str], None]) -> None:
         self.opened = opened
@@ -148,7 +148,7 @@ class Connection:
             self._rows_or_error(prepared)
             self._prepared.add(statement.name)
         return self._rows_or_error(
-            # Its annotation leaves out the values that are null.
+            # The annotation of the library forbids None, which stands for null.
             self.opened.exec_prepared(statement.name, values)  # type: ignore[arg-type]
         )
 
@@ -162,8 +162,8 @@ class Connection:
     def pipeline(self, steps: Sequence[tuple[Statement, Values]]) -> list[pq.abc.PGresult]:
         """Send all steps at once, and return their results up to the first error.
 
-        That error is the last result. A step whose statement could not be prepared has the error of
-        that. Raises `Lost`.
+        That error is the last result. If a statement could not be prepared, the result of its step
+        is the error of the preparation. Raises `Lost`.
         """
         opened = self.opened
         try:

@@ -68,7 +68,7 @@ class PostgresDatabase:
     ) -> None:
         """Lock the folder and the database, bring the schema up to date, and open the connections.
 
-        The arguments are as those of `SqliteDatabase`. Raises `DataFolderInUse`, `DatabaseInUse`,
+        The arguments are those of `SqliteDatabase`. Raises `DataFolderInUse`, `DatabaseInUse`,
         `DataRefused`, `SchemaNewer` or `StoreOutage`.
         """
         self.inline = inline
@@ -174,7 +174,7 @@ class PostgresDatabase:
         return self._lost
 
     def take_over(self, now: int) -> bool:
-        """Raise every feed's head if this is the first start on a restored dump; return whether."""
+        """Raise every feed's head if it is the first start on a restored dump; return whether."""
         if not self._is_copy:
             return False
         try:
@@ -185,7 +185,7 @@ class PostgresDatabase:
         return True
 
     def _connect_to_read(self) -> pq.abc.PGconn:
-        # The very server of the writer: another one may not have its last commits yet.
+        # The same server as the writer's: another one may not have its last commits yet.
         url = conninfo.make_conninfo(self._url, **self._address)
         return connect(url, f"{self._name} reads", **_READS)
 
@@ -284,7 +284,7 @@ def _first_commit(connection: Connection) -> int:
     """Return how many commits the database holds, after one more.
 
     A commit that waits for the disk, and for a standby if there is one, proves that this server is
-    the primary and that everything visible is as safe. Raises `Lost` and `Refused`.
+    the primary and that everything visible was saved in the same way. Raises `Lost` and `Refused`.
     """
     ((commits,),) = connection.read(PLAIN["heartbeat.count_write"], [])
     return int(commits)

@@ -1,4 +1,4 @@
-"""Judges whether a database is the one that the data folder's mark tells of, and complete."""
+"""Decides whether a database is the one that the data folder's mark describes, and complete."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ _ACCEPT: Final = (
     "ever read."
 )
 
-# Beside the counts of the writer: a random number, drawn when the database was made, and one of the
-# server that it is on. A restored dump has the first, and not the second.
+# Two rows beside the writer's count: `database`, a random number drawn when the database was made,
+# and `server`, a number of the server that holds it. A restored dump has the same number of the
+# database, but lies on a server with another number.
 _DRAW: Final = (
     "insert into heartbeat (name, beats) "
     "select 'database', 1 + floor(random() * 2147483646)::bigint "
@@ -52,7 +53,7 @@ class Ground(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, connection: Connection) -> Ground:
-        """Return what a database with a schema says of itself. Raises `Lost` and `Refused`."""
+        """Return the identity of a database that has a schema. Raises `Lost` and `Refused`."""
         connection.command(_DRAW)
         ((number,),) = connection.command(_NUMBER)
         then, here = connection.command(_THEN), _server_of(connection)
@@ -62,7 +63,7 @@ class Ground(msgspec.Struct, frozen=True):
 
 
 def _server_of(connection: Connection) -> int | None:
-    """Return the number of the server and its database; None if it does not tell."""
+    """Return the number of the server and its database; None if the server has none."""
     try:
         ((number,),) = connection.command(_HERE)
     except Refused as error:
@@ -98,7 +99,7 @@ def judge(mark: Mark | None, ground: Ground, commits: int) -> None:
 
 
 def raise_feeds(connection: Connection, now: int) -> None:
-    """Raise every feed's head, and note that the database has settled on its server.
+    """Raise every feed's head, and record the number of the server that holds the database.
 
     `now` is in epoch seconds. Raises `Lost` and `Refused`.
     """

@@ -1,7 +1,7 @@
 """Owns shards for this node: beats, watches the other nodes, takes shards over and hands them over.
 
-All of its state is in the event loop. What it may answer from memory is a matter of
-`pgs.domain.leases`; who owns what is a matter of the locks of `pgs.storage.postgres.lease`.
+All of its state is in the event loop. `pgs.domain.leases` decides whether the node may answer from
+memory; the locks of `pgs.storage.postgres.lease` decide which node owns which shard.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ log = structlog.get_logger("pgs.nodes")
 
 
 class WriterLine(Protocol):
-    """The way to the node's writing session, whose work is done one after the other."""
+    """Runs work on the node's writing session, one piece after the other."""
 
     async def open(self) -> Session:
         """Open a session that holds the node's lock, and return it. Raises `StoreOutage`."""
@@ -89,9 +89,9 @@ class Keeper:
         self._drop_memory = drop
         self._session: Session | None = None
         self._number = 0
-        self._own_numbers: set[int] = set()  # of this process's sessions, whose memory it dropped
+        self._own_numbers: set[int] = set()  # of all sessions of this process
         self._last_beat: float | None = None
-        self._own: dict[int, float] = {}  # from when each shard may be answered for
+        self._own: dict[int, float] = {}  # shard: time from which to answer for it
         self._giving: set[int] = set()
         self._sightings = Sightings()
         self._nodes: dict[str, Node] = {}
@@ -125,13 +125,13 @@ class Keeper:
         return since <= now and is_fresh(now, self._last_beat)
 
     async def run(self) -> None:
-        """Keep sessions open, beat, and take and hand over shards, until this is cancelled."""
+        """Keep a session open, beat, and take and hand over shards, until cancelled."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._keep_session)
             nursery.start_soon(self._keep_looking, nursery)
 
     async def stop(self) -> None:
-        """Hand over every shard. Cancel `run` after it; a deadline of the caller bounds this."""
+        """Hand over every shard. Call it with a deadline, and cancel `run` afterwards."""
         self._stopping = True
         session = self._session
         if session is None:
@@ -293,7 +293,11 @@ class Keeper:
             log.info("shards_taken", node=name, count=len(taken.shards), wait_s=round(wait, 2))
 
     def _of_another(self, last: Beat | None) -> Beat | None:
-        """Return the beat, None if a session of this very process made it, which forgot all."""
+        """Return the beat; None if an earlier session of this process made it.
+
+        When that session ended, this process dropped what it held in memory, so nothing is waited
+        for.
+        """
         return None if last is not None and last.session in self._own_numbers else last
 
     async def _give(self, session: Session, shard: int) -> None:

@@ -167,7 +167,8 @@ def look(connection: Connection) -> Look:
 def take(session: Session, name: str, number: int, shards: Collection[int]) -> Taken:
     """Lock those of the shards that nobody holds, and commit that this session holds them.
 
-    None of `shards` may be held by this session already: its locks count how often they were taken.
+    None of `shards` may be held by this session already: PostgreSQL would count a second lock, and
+    a single unlock would not release the shard.
     What the shards hold must be read after this, in new statements, because an older snapshot may
     lack the last commits of the owner before.
     """
@@ -178,8 +179,8 @@ def take(session: Session, name: str, number: int, shards: Collection[int]) -> T
     last: dict[int, Beat | None] = dict.fromkeys(granted)
     for shard, node, of, state, count, now in run(_LAST, _array(granted)):
         if state == "held":
-            # The row of the node may be of a later session. Then nobody knows the last beat of the
-            # one that held the shard, and no observer has seen a count of -1.
+            # The row of the node may be of a later session. Then the last beat of the session that
+            # held the shard is unknown: -1 stands for it, which no observer has ever seen.
             last[int(shard)] = Beat(node, int(of), int(count) if of == now else -1)
     _write(session, _HOLD, [_text(granted), name, number])
     return Taken(last)
@@ -188,8 +189,8 @@ def take(session: Session, name: str, number: int, shards: Collection[int]) -> T
 def hand_over(session: Session, name: str, number: int, shards: Sequence[int]) -> None:
     """Commit that this session gives the shards up, and then unlock them.
 
-    Nothing of them may be written any more when this is called. The unlocking is a trip of its own:
-    inside the transaction it would take effect before the commit.
+    Nothing of them may be written any more when this is called. Unlocking takes a second round
+    trip: inside the transaction it would take effect before the commit.
     """
     _write(session, _FREE, [_text(shards), name, number])
     ((unlocked,),) = session.connection.command(_UNLOCK, _array(shards))
@@ -198,12 +199,12 @@ def hand_over(session: Session, name: str, number: int, shards: Sequence[int]) -
 
 
 def set_state(connection: Connection, name: str, state: State) -> bool:
-    """Say whether a node takes shards; return whether there is such a node."""
+    """Set whether a node takes shards; return whether there is such a node."""
     return bool(connection.command(_SET_STATE, *literals([state, name])))
 
 
 def end_session(connection: Connection, silent: Seen) -> bool:
-    """End the session of a node, if it still is the one that was seen; return whether it ended."""
+    """End a node's session if it is still the one that was seen; return whether it ended."""
     values = literals([number_of(silent.node.name), silent.pid])
     rows = connection.command(_END, *values)
     return bool(rows) and bool(rows[0][0])

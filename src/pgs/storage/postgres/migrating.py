@@ -35,7 +35,7 @@ def migrate(connection: Connection, folder: Path = POSTGRES) -> list[str]:
     """
     applied = []
     try:
-        # The limit of a call's statement is not for a migration of a large table.
+        # A migration of a large table may take longer than a statement of a call.
         connection.command("set statement_timeout = 0")
         connection.command("select pg_advisory_lock($1::int, 0)", *literals([MIGRATING]))
         connection.command(_TABLE)

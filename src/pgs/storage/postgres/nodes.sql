@@ -1,6 +1,6 @@
--- The nodes of an installation, and what each shard's last owner wrote. Who owns a shard now is
--- told by the locks of the writers' sessions, not by these rows. No migration applies this file
--- yet: it joins them together with the start of several nodes.
+-- The nodes of an installation, and what each shard's last owner wrote. The locks of the writers'
+-- sessions tell which node owns a shard now; these rows do not. No migration applies this file yet:
+-- it becomes one when the service can start several nodes.
 create table node (
   name text collate "C" primary key,
   number bigint not null unique check (number between 1 and 2147483647),

@@ -21,15 +21,15 @@ from pgs.storage.reader import Query, Row
 from pgs.storage.transactions import Params, ReadFailed, SqlValue, StoreOutage
 
 READ_S: Final = 10.0
-"""Seconds after which a read that has no answer fails, and with it the connection. The server gives
-a statement half of that; so a read that takes longer waits for a server that has stopped."""
+"""Seconds after which a read without an answer fails, and the connection with it. The server ends a
+statement after half of that, so a server that is silent for longer has stopped."""
 
 
 log = structlog.get_logger("pgs.storage")
 
 
 class _Asked:
-    """A query that somebody waits for, and its place among those that are read together."""
+    """A query of a waiting task, and its place among the queries that are read together."""
 
     __slots__ = ("at", "number", "statement", "values", "waiter")
 
@@ -55,14 +55,14 @@ class _Waiter:
         self.error: Exception | None = None
 
     def answer(self, number: int, rows: list[Row]) -> None:
-        """Note the rows of a query; the task goes on with the last of them."""
+        """Store the rows of a query; the last of the task's queries wakes it."""
         self.rows[number] = rows
         self.left -= 1
         if self.left == 0:
             self._wake(outcome.Value(None))
 
     def begin_again(self) -> list[_Asked]:
-        """Return all queries of the task, to be sent once more: all of them read one moment."""
+        """Return all queries of the task, to be sent again, since all must read one moment."""
         if self.begins_again or self.error is not None:
             return []
         self.begins_again, self.left = True, len(self.asked)
@@ -122,7 +122,7 @@ class PipelineReader:
         return [shown(query.name, rows) for query, rows in zip(queries, found, strict=True)]
 
     def one_moment(self) -> AbstractAsyncContextManager[None]:
-        """Refuse: others read over this connection at the same time."""
+        """Raise `RuntimeError`: other tasks read over this connection at the same time."""
         raise RuntimeError("a block as of one moment needs a reader of its own")
 
     async def _read(self, queries: tuple[tuple[str, Params], ...]) -> list[list[Row]]:

@@ -1,4 +1,4 @@
-"""The writer's session with the server, whose lock makes it the only one that writes.
+"""The writer's session with the server. Its lock makes it the only session that writes.
 
 The lock belongs to the session. When the session dies, its lock is gone, and nothing that it had
 not committed can be committed any more. So no write needs to ask whether the lock is still held.
@@ -24,8 +24,8 @@ _HOLDER = (
 )
 
 TRIES: Final = 40
-"""Looks at a lock that an older session of this process still holds. The server is asked to end
-that session, and to wait up to `ENDING_MS` each time."""
+"""Tries to get a lock that an older session of this service still holds. After each try the server
+is asked to end that session, and to wait for its end up to `ENDING_MS`."""
 
 ENDING_MS: Final = 50
 """Milliseconds for which the server waits for a session that it was asked to end."""
@@ -38,8 +38,8 @@ class DatabaseInUse(StoreOutage):
 class WriterSession:
     """A session that holds the lock of writer `writer`, and so may write.
 
-    `name` tells the sessions of this process from those of others; an older one of the same name is
-    ended. Raises `DatabaseInUse` and `StoreOutage`.
+    `name` tells the sessions of this service from those of others; an older session of the same
+    name is ended. Raises `DatabaseInUse` and `StoreOutage`.
     """
 
     def __init__(self, url: str, name: str, number: int, writer: int = 0) -> None:
@@ -77,7 +77,7 @@ class WriterSession:
 
     @property
     def address(self) -> dict[str, str]:
-        """The host and port of this very server, for connections that must reach the same one."""
+        """The host and port of this server, for connections that must reach the same one."""
         opened = self.connection.opened
         return {"host": opened.host.decode(), "port": opened.port.decode()}
 

@@ -50,7 +50,7 @@ def _plain(number: int, name: str) -> Statement:
 
 
 PLAIN: Final = {name: _plain(number, name) for number, name in enumerate(STATEMENTS)}
-"""Each named statement as it is."""
+"""Each named statement, which does not count its rows."""
 
 _COUNTING: Final = (
     b"with touched as (%s returning 1) "
@@ -60,9 +60,9 @@ _counting: dict[tuple[str, int], Statement] = {}
 
 
 def counting(name: str, expected_rows: int) -> Statement:
-    """Return the statement `name` so that it fails unless it touches `expected_rows` rows.
+    """Return the statement `name`, which fails unless it touches `expected_rows` rows.
 
-    A group is sent with its commit at its end, before anybody has seen how many rows were touched.
+    A group is sent together with its commit, before the writer has seen how many rows it touched.
     So the server must refuse a wrong number itself.
     """
     key = (name, expected_rows)
@@ -87,7 +87,7 @@ def bound(name: str, params: Params) -> Values:
 
 
 def sought(name: str, params: Params) -> Values:
-    """Return the values of a query's parameters like `bound`, and take any text.
+    """Return the values of a query's parameters like `bound`, but accept any text.
 
     PostgreSQL holds no text with a NUL character, so nothing equals one: it is replaced by a
     character that no id, key or reference has.

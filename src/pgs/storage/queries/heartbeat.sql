@@ -5,7 +5,7 @@ insert into heartbeat (name, beats) values ('readiness', 1)
 on conflict (name) do update set beats = heartbeat.beats + 1;
 
 -- The newest seat is the one with the highest id, since ids begin with the time. Each row is looked
--- up by itself: of a join, SQLite would scan all seats.
+-- up by itself: for a join, SQLite would scan all seats.
 -- name: newest_row^
 select max(newest.at) from (
   select (select event.at from event

@@ -93,7 +93,9 @@ def create_database(path: Path) -> None:
 
 
 def mark_as_copy(connection: sqlite3.Connection) -> None:
-    """Let the next start raise every feed's head. Raises what SQLite raises.
+    """Mark the database as a copy, whose next start raises every feed's head.
+
+    Raises what SQLite raises.
 
     A copy of the file keeps `user_version`, and nothing else here uses that field.
     """

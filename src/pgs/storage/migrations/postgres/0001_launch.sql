@@ -1,5 +1,5 @@
 -- Accounts, keys, members, tiers and terms: the same tables, columns and keys as in the folder
--- `sqlite`. Texts are compared byte by byte, as SQLite compares them, whatever the server speaks.
+-- `sqlite`. Texts are compared byte by byte, as SQLite compares them, in every locale.
 create table partner (
   partner_id text collate "C" primary key,
   name text collate "C" not null,
