@@ -57,7 +57,7 @@ class Config:
     """The data folder: database, key ring, operator socket. One process owns it at a time."""
 
     database_url: str = dataclasses.field(default="", repr=False)
-    """Address of a PostgreSQL that keeps the database, as `postgresql://user@host/name`.
+    """Address of the PostgreSQL server that keeps the database, as `postgresql://user@host/name`.
 
     Empty: SQLite, in the data folder. It may hold a password.
     """

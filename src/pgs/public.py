@@ -50,9 +50,9 @@ def make_public_app(
 
 @asynccontextmanager
 async def among_nodes(app: Dispatcher, services: Services) -> AsyncIterator[App]:
-    """Give, for a block, the application that also forwards requests to other nodes.
+    """Yield the application, which also forwards requests to other nodes.
 
-    It is `app` itself in an installation of one node.
+    In an installation of one node it is `app` itself.
     """
     if services.owners is None:
         yield app

@@ -83,7 +83,7 @@ async def running(
     lines: Lines | None = None,
     owners: Owners | None = None,
 ) -> AsyncIterator[RunningService]:
-    """Give the service with its listeners open; on leaving, drain and stop it.
+    """Yield the service with its listeners open; when the block ends, drain and stop it.
 
     Only tests and the demo give `outbound` and `resolver`; no setting replaces them. `owners` tells
     which of several nodes owns which partners; without it this one owns all. Raises what binding

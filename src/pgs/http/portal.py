@@ -32,14 +32,14 @@ _DOCUMENT_HEADERS: Final = {
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-    # A page that opens the portal gets no hold of its window. The portal keeps hold of the small
-    # window in which a member signs in again, so it is not `same-origin`.
+    # A page that opens the portal cannot reach the portal's window. The value is not `same-origin`,
+    # because the portal must reach the small window in which a member signs in again.
     "Cross-Origin-Opener-Policy": "same-origin-allow-popups",
 }
 
 WINDOW_MARK: Final = "w."
-"""How the state of a sign-in in a small window begins. Its answer comes back from the issuer in a
-document that has to reach the window that opened it, so that document alone has no opener policy.
+"""First characters of the `state` of a sign-in in a small window. The issuer's answer comes back in
+a document that must reach the window that opened it, so that document alone has no opener policy.
 It hands the answer over, and signs nobody in itself."""
 
 _PREVIEW_POLICY: Final = (

@@ -178,8 +178,8 @@ class Cell:
 
     async def _run(self) -> None:
         try:
-            # A scope that is cancelled only `STOP_GRACE_S` after the stop began. It holds for the
-            # whole task, since one for each message would cost more than the message itself.
+            # This scope is cancelled only `STOP_GRACE_S` after the stop began. It is one for the
+            # whole task, because one for each message would cost more than the message itself.
             with trio.CancelScope(shield=True, deadline=self._work_until) as self._work:
                 while await self._live():
                     pass

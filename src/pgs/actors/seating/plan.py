@@ -23,7 +23,7 @@ class Plan:
 
     `seats`, `matches` and `ratings` (by game and player) hold the states after the commit. A seat
     that changes twice is in `seats` twice; `latest` has the last state of each seat, by seat id,
-    and `waiting` has those of them that wait.
+    and `waiting` has the seats whose last state is waiting.
     """
 
     def __init__(

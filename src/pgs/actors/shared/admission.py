@@ -53,7 +53,7 @@ class ProcessAdmission:
         return self._process.take(now)
 
     def wait_s(self, now: float) -> int:
-        """Draw from the process bucket; return 0, or the seconds after which to try again."""
+        """Take a token from the process bucket; return 0, or the seconds until the next try."""
         return self._process.spend(now)
 
     def admit_unknown(self, now: float) -> Taken:

@@ -1,7 +1,7 @@
 """Rows of the results feeds that were read lately, as the feed shows them.
 
-A row of a feed never changes at its position: with each change it moves to the end. So what was
-kept for a position stays true for as long as the position is found in the rows.
+A row of a feed moves to the end with each change, and so gets a new position. So a kept row is
+right for as long as the database still has a row at its position.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,8 +10,8 @@ from typing import Final, Generic, TypeVar
 from pgs.domain.environments import Environment
 
 KEPT_ROWS_MAX: Final = 10_000
-"""Rows after which the rows that were kept before them are forgotten, unless they have been read
-again. A row takes about a kilobyte, and twice as many rows are in memory at most: 20 MB."""
+"""Rows of the young generation. When it is full it becomes the old one, whose rows are forgotten
+unless they were read again. A row takes about a kilobyte, so both take up to 20 MB."""
 
 Feed = tuple[str, Environment]
 """A partner's id and an environment."""
@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 
 class FeedRows(Generic[R]):
-    """Rows by feed and position, in two generations: those kept or found lately, and older ones."""
+    """Rows by feed and position, in two generations: young rows, kept or read lately, and old."""
 
     def __init__(self, most: int = KEPT_ROWS_MAX) -> None:
         self._most = most
@@ -30,7 +30,7 @@ class FeedRows(Generic[R]):
         self._last: dict[Feed, int] = {}  # the highest position that was kept
 
     def reaches(self, feed: Feed, after: int) -> bool:
-        """Return whether rows after a position may be here. If not, do not look up positions."""
+        """Return whether rows after a position may be kept; if not, looking for them is useless."""
         return self._last.get(feed, 0) > after
 
     def find(self, feed: Feed, positions: Sequence[int]) -> list[R] | None:
@@ -45,7 +45,7 @@ class FeedRows(Generic[R]):
         return found  # type: ignore[return-value]  # it has no None
 
     def keep(self, feed: Feed, rows: Mapping[int, R]) -> None:
-        """Keep rows by their positions. Each must be in a committed row of the database."""
+        """Keep rows by their positions. Each must have been committed to the database."""
         if self._count >= self._most:
             self._old, self._young, self._count = self._young, {}, 0
             self._last = {each: max(kept) for each, kept in self._old.items()}

@@ -26,8 +26,8 @@ from pgs.http.transport.asgi import Headers
 VERSION_HEADER = b"x-service-api-version"
 
 MADE_MAX: Final = 10_000
-"""Keys of which is kept what follows from them, some 500 bytes each. At the next key all of them
-are made anew, one by one."""
+"""Keys whose verdicts are kept, about 500 bytes each. When one more key calls, all are dropped, and
+each is made again when its key calls."""
 
 _RATE_LIMITED = refuse("rate_limited")
 _INVALID_KEY = refuse("invalid_key")
@@ -50,7 +50,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 class _Made(msgspec.Struct, frozen=True):
-    """What follows from a published key alone.
+    """The part of a verdict that follows from a published key alone.
 
     `principal`: who calls, if the call names no version. `pin`: the header of that version.
     `refusal`: why the key makes no calls, whatever the call is.
@@ -80,8 +80,8 @@ def unauthorised(services: Services) -> tuple[tuple[bytes, bytes], ...]:
 class KeyAuthenticator:
     """Authenticates calls with an API key.
 
-    What follows from a published key alone is made once, and again when the registry publishes
-    another state of the key.
+    The part of a verdict that follows from the published key alone is made once, and again when the
+    registry publishes another state of the key.
     """
 
     def __init__(self, services: Services) -> None:

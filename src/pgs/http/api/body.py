@@ -139,7 +139,7 @@ class PlainReader(Generic[S]):
         ]
 
     def read(self, raw: bytes) -> S | None:
-        """Return the value of a plain body. None: the body must be read with care."""
+        """Return the value of a plain body. None: the body must be read step by step."""
         # Every name is followed by a colon, so a body with as many colons as the type has names
         # repeats none of them and has no others. A quote in a text is escaped, so what looks like
         # the name of a field is one.

@@ -147,7 +147,7 @@ class Dispatcher:
 
     @property
     def direct_paths(self) -> Collection[bytes]:
-        """The paths of endpoints that have no names."""
+        """The paths of endpoints without variable parts."""
         return self._routes.fixed_paths
 
     def serves_socket(self, path: bytes, headers: Headers, subprotocols: Sequence[str]) -> bool:
@@ -177,7 +177,7 @@ class Dispatcher:
         return DirectAnswer(response.status, (JSON_TYPE, *handled.headers), content)
 
     def crashed(self, method: str, path: bytes) -> DirectAnswer:
-        """Return the answer to a call that broke at a node where it may have been carried out."""
+        """Return the answer to a call that another node may have carried out before it failed."""
         found = self._routes.find(path)
         endpoint = found[0].get(method) if found else None
         if endpoint is None:

@@ -24,7 +24,7 @@ class Routes:
 
     @property
     def fixed_paths(self) -> Collection[bytes]:
-        """The paths without names."""
+        """The paths without variable parts."""
         return self._fixed.keys()
 
     def _methods(self, path: str) -> dict[str, Endpoint]:

@@ -43,8 +43,7 @@ class Services(msgspec.Struct, frozen=True):
     def check_here(self, partner_id: str) -> None:
         """Raise `NotHere` if this node does not own the partner.
 
-        For callers whose partner does not stand in the head of their request. Call this before the
-        body is read.
+        It is for requests whose head does not name the partner. Call it before the body is read.
         """
         if self.owners is not None:
             shard = shard_of(partner_id)

@@ -50,8 +50,8 @@ _LOGO_HEADERS: Final = (
 )
 
 QUERY_FIELDS_MAX: Final = 16
-"""Fields of a document's query that are read. With more, the query counts as empty: one is
-known."""
+"""Fields of a document's query. Only one field has a meaning, so a query with more fields than this
+is treated as empty."""
 
 PORTAL_FRAME: Final = "/portal/frame"
 """The path of the frame that the portal shows, and nobody else can: `/portal/frame/test/<partner>`.

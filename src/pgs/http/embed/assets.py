@@ -1,7 +1,7 @@
 """The files that scripts/web builds, as they are served.
 
-They are a template of the document for each language, and the files that documents and host pages
-load.
+The build has a template of the document for each language, and the files that documents and host
+pages load.
 """
 
 import gzip
@@ -35,7 +35,7 @@ class Asset(msgspec.Struct, frozen=True):
 
 
 class Assets(msgspec.Struct, frozen=True):
-    """The build. `templates` has the document with its marks by its language, or nothing.
+    """The build. `templates` has each language's document with its marks; empty without a build.
 
     `files` are served under their names.
     """

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from typing import Final
 
 LANGUAGES: Final = ("en", "es", "pt", "fr", "de", "ar")
-"""The languages of the frame. Each has a document and a script of its own. The first one is taken
-where a player prefers none of them."""
+"""The languages of the frame. Each has its own document and script. A player who prefers none of
+them gets the first."""
 
 
 def language_of(asked: Sequence[str], accepted: str) -> str:
     """Return the language that a document is written in.
 
-    `asked`: the language tags that the address names, such as `pt-BR`. `accepted`: the request's
-    `Accept-Language` (RFC 9110, section 12.5.4), which counts where no tag that is asked for has
-    a document. A region is ignored. What cannot be read counts as nothing.
+    `asked`: the language tags in the address, such as `pt-BR`. `accepted`: the request's
+    `Accept-Language` (RFC 9110, section 12.5.4), which counts only if no tag in the address has a
+    document. A region is ignored, and so is what cannot be parsed.
     """
     weighed = [(_weight(part), _primary(part)) for part in accepted.split(",")]
     # The sort is stable: of two languages with the same weight, the one named first is taken.
