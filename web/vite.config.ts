@@ -139,7 +139,7 @@ export default defineConfig(({ mode }) => {
   if (language === undefined) throw new Error(`no such build: ${mode}`);
   return {
     oxc: preact,
-    plugins: [plainImports, leanPreact, speaking(language)],
+    plugins: [plainImports, leanPreact, speaking(language), compressed],
     base: '/embed/',
     // The service replaces this mark by a new nonce in every document.
     html: { cspNonce: '%PGS_NONCE%' },

@@ -1,9 +1,8 @@
 """What `scripts/web` builds, and the limits for the sources of the frame."""
 
 import json
+import gzip
 import re
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,11 +18,7 @@ BUILT = SOURCE / "web" / "frame"
 
 FRAME_MAX_BYTES: Final = 30 * 1000
 """Bytes of the document, its script, which contains the styles and one language, a game, and the
-sounds, compressed with Brotli."""
-
-_SIZES: Final = """const [zlib, fs] = [require("zlib"), require("fs")];
-const sizes = process.argv.slice(1).map((path) => zlib.brotliCompressSync(fs.readFileSync(path)));
-console.log(JSON.stringify(sizes.map(({ length }) => length)));"""
+sounds, as the service sends them: the document compressed with gzip, the rest with Brotli."""
 
 PORTAL = SOURCE / "web" / "portal"
 
@@ -42,11 +37,8 @@ def _built() -> list[Path]:
     return found
 
 
-def _node() -> str:
-    installed = ROOT / ".venv" / "bin" / "node"
-    found = shutil.which("node") or (str(installed) if installed.exists() else None)
-    assert found is not None, "no Node: run scripts/setup"
-    return found
+def _texts() -> list[Path]:
+    return [path for path in _built() if path.suffix != ".br"]
 
 
 def _scripts_of(language: str) -> tuple[Path, Path, list[Path]]:
@@ -57,7 +49,7 @@ def _scripts_of(language: str) -> tuple[Path, Path, list[Path]]:
     assert needed[0].endswith(".js")
     games = [
         path
-        for path in _built()
+        for path in _texts()
         if path.suffix == ".js" and path.name != needed[0] and needed[0] in path.read_text()
     ]
     assert len(games) == 2, "chess, and the games with discs and signs"
@@ -67,13 +59,11 @@ def _scripts_of(language: str) -> tuple[Path, Path, list[Path]]:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_frame_is_under_30_kb_compressed_with_any_game_and_its_sounds(language: str) -> None:
     template, script, games = _scripts_of(language)
-    (sounds,) = (path for path in _built() if "createOscillator" in path.read_text())
+    files = read_assets().files
+    (sounds,) = (path for path in _texts() if "createOscillator" in path.read_text())
     for game in games:
-        paths = [str(path) for path in (template, script, game, sounds)]
-        done = subprocess.run(
-            [_node(), "-e", _SIZES, *paths], capture_output=True, text=True, check=True
-        )
-        sizes = json.loads(done.stdout)
+        sizes = [len(files[path.name].compressed["br"]) for path in (script, game, sounds)]
+        sizes.append(len(gzip.compress(template.read_bytes())))
         assert sum(sizes) < FRAME_MAX_BYTES, (game.name, sizes)
 
 
@@ -104,12 +94,12 @@ def test_the_service_serves_every_built_file() -> None:
     assets = read_assets()
     assert set(assets.templates) == set(LANGUAGES)
     documents = {f"frame.{language}.html" for language in LANGUAGES}
-    assert {path.name for path in _built()} == {*assets.files, *documents}
+    assert {path.name for path in _texts()} == {*assets.files, *documents}
     assert HELPER in assets.files
 
 
 def test_no_built_file_contains_an_external_address() -> None:
-    for path in _built():
+    for path in _texts():
         # The names of XML namespaces look like addresses, but nothing is loaded from them.
         found = {
             address
@@ -120,7 +110,7 @@ def test_no_built_file_contains_an_external_address() -> None:
 
 
 def test_no_built_file_evaluates_text_or_stores_data_in_the_browser() -> None:
-    for path in _built():
+    for path in _texts():
         assert not re.search(
             r"\beval\(|new Function\(|document\.write|localStorage|sessionStorage|document\.cookie",
             path.read_text(),

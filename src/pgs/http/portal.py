@@ -3,7 +3,6 @@
 The document is the same for everybody and holds no secret. What it shows comes from the admin API.
 """
 
-import gzip
 import html
 from collections.abc import Mapping
 from importlib.resources import files
@@ -15,7 +14,7 @@ import msgspec
 from quart import Response, request
 from quart_trio import QuartTrio
 
-from pgs.http.transport.heads import takes_coding
+from pgs.http.compressed import compressed_forms, form_for
 
 DATA_MARK: Final = "%PGS_PORTAL%"
 """The mark in the document for the JSON of `PortalData`, inside an attribute in double quotes."""
@@ -152,20 +151,13 @@ def add_portal(app: QuartTrio, portal: Portal) -> None:
         if found is None:
             return Response("", status=404, content_type="text/plain")
         headers = dict(_FILE_HEADERS)
-        content = found.content
         accepted = request.headers.get("Accept-Encoding", "").encode()
-        for coding, compressed in found.compressed.items():
-            if takes_coding(accepted, coding.encode()):
-                content = compressed
-                headers["Content-Encoding"] = coding
-                break
+        content, coding = form_for(accepted, found.content, found.compressed)
+        if coding is not None:
+            headers["Content-Encoding"] = coding
         return Response(content, content_type=found.content_type, headers=headers)
 
 
 def _built(folder: Traversable, name: str) -> BuiltFile:
     content = folder.joinpath(name).read_bytes()
-    # scripts/web has compressed it with Brotli, for which Python has no module of its own.
-    by_brotli = folder.joinpath(f"{name}.br")
-    compressed = {"br": by_brotli.read_bytes()} if by_brotli.is_file() else {}
-    compressed["gzip"] = gzip.compress(content, mtime=0)
-    return BuiltFile(content, compressed, _TYPES[name.rpartition(".")[2]])
+    return BuiltFile(content, compressed_forms(folder, name), _TYPES[name.rpartition(".")[2]])

@@ -44,7 +44,7 @@ async def _language(service: Service, path: str, accepted: str | None) -> str:
     headers = [] if accepted is None else [("Accept-Language", accepted)]
     reply = await service.public.call("GET", path, headers=headers)
     assert reply.status == 200
-    assert reply.header("vary") == "accept-language"
+    assert reply.header("vary") == "accept-language, accept-encoding"
     assert reply.header("cache-control") == "no-store"
     found = re.search(r'<html lang="(\w+)"', reply.content.decode())
     assert found

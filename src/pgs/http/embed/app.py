@@ -4,6 +4,7 @@ A failure is answered with a status and no body. An unknown partner and one that
 the same answer.
 """
 
+import gzip
 from base64 import b64decode, urlsafe_b64encode
 from typing import Final
 from urllib.parse import parse_qs, unquote_to_bytes
@@ -18,6 +19,7 @@ from pgs.domain.names import is_partner_id
 from pgs.http.api.auth import overloaded
 from pgs.http.api.services import Services
 from pgs.http.api.themes import frame_theme
+from pgs.http.compressed import form_for
 from pgs.http.embed.assets import Asset, Assets
 from pgs.http.embed.documents import Frame, NoFrame
 from pgs.http.embed.languages import language_of
@@ -35,7 +37,7 @@ NONCE_BYTES: Final = 16
 _DOCUMENT_HEADERS: Final = (
     (b"content-type", b"text/html; charset=utf-8"),
     (b"cache-control", b"no-store"),
-    (b"vary", b"accept-language"),
+    (b"vary", b"accept-language, accept-encoding"),
     (b"referrer-policy", b"no-referrer"),
     (
         b"permissions-policy",
@@ -160,12 +162,10 @@ class EmbedApp:
         taken = self._services.parts.process_admission.admit(trio.current_time())
         if not taken.allowed:
             return Bare(429, overloaded(taken.retry_after))
-        accepted = b",".join(
-            value for name, value in scope["headers"] if name == b"accept-encoding"
-        )
-        if takes_coding(accepted, b"gzip"):
-            return Page(asset.compressed, (*asset.headers, (b"content-encoding", b"gzip")))
-        return Page(asset.content, asset.headers)
+        content, coding = form_for(_accepted(scope), asset.content, asset.compressed)
+        if coding is None:
+            return Page(content, asset.headers)
+        return Page(content, (*asset.headers, (b"content-encoding", coding.encode())))
 
     async def _document(
         self, partner_id: str, environment: Environment, scope: Scope, *, portal: bool
@@ -190,7 +190,12 @@ class EmbedApp:
         content = fill(template, nonce, data).encode()
         ancestors = ("'self'",) if portal else origins
         policy = content_security_policy(nonce, ancestors, self._services.base_url).encode()
-        return Page(content, (*_DOCUMENT_HEADERS, (b"content-security-policy", policy)))
+        headers = (*_DOCUMENT_HEADERS, (b"content-security-policy", policy))
+        if takes_coding(_accepted(scope), b"gzip"):
+            # The document holds no secret whose length could show through the compression.
+            coded = gzip.compress(content, mtime=0)
+            return Page(coded, (*headers, (b"content-encoding", b"gzip")))
+        return Page(content, headers)
 
     async def _logo(
         self, partner_id: str, environment: Environment, sha256: bytes, scope: Scope
@@ -229,6 +234,11 @@ class EmbedApp:
             services.parts.on_event(f"rate_limited_by_{admission.refused_by}")
             return Bare(429, overloaded(admission.retry_after))
         return account
+
+
+def _accepted(scope: Scope) -> bytes:
+    """Return the value of Accept-Encoding, empty without one."""
+    return b",".join(value for name, value in scope["headers"] if name == b"accept-encoding")
 
 
 def _language(scope: Scope) -> str:

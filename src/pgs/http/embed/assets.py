@@ -4,7 +4,6 @@ The build has a template of the document for each language, and the files that d
 pages load.
 """
 
-import gzip
 import re
 from collections.abc import Mapping
 from importlib.resources import files
@@ -13,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from pgs.http.compressed import compressed_forms
 from pgs.http.embed.languages import LANGUAGES
 
 HELPER: Final = "pgs-embed.js"
@@ -27,10 +27,10 @@ _FOR_AN_HOUR: Final = b"public, max-age=3600"
 
 
 class Asset(msgspec.Struct, frozen=True):
-    """A file with its compressed form and the headers that go with both."""
+    """A file, its compressed forms by coding, and the headers that go with all of them."""
 
     content: bytes
-    compressed: bytes
+    compressed: Mapping[str, bytes]
     headers: tuple[tuple[bytes, bytes], ...]
 
 
@@ -55,14 +55,14 @@ def read_assets(folder: Traversable | None = None) -> Assets:
     if not templates:
         return Assets({}, {})
     found = {
-        item.name: _asset(item)
+        item.name: _asset(folder, item)
         for item in folder.iterdir()
         if item.name == HELPER or _HASHED.fullmatch(item.name)
     }
     return Assets(templates, found)
 
 
-def _asset(item: Traversable) -> Asset:
+def _asset(folder: Traversable, item: Traversable) -> Asset:
     content = item.read_bytes()
     shared = item.name == HELPER
     headers = [
@@ -75,4 +75,4 @@ def _asset(item: Traversable) -> Asset:
     ]
     if shared:
         headers.append((b"access-control-allow-origin", b"*"))
-    return Asset(content, gzip.compress(content, mtime=0), tuple(headers))
+    return Asset(content, compressed_forms(folder, item.name), tuple(headers))

@@ -1,0 +1,29 @@
+"""The compressed forms of built files, and the form that a client takes."""
+
+import gzip
+from collections.abc import Mapping
+from importlib.resources.abc import Traversable
+
+from pgs.http.transport.heads import takes_coding
+
+
+def compressed_forms(folder: Traversable, name: str) -> dict[str, bytes]:
+    """Return a file's compressed forms by the name of their coding, the smallest first."""
+    # scripts/web has compressed it with Brotli, for which Python has no module of its own.
+    by_brotli = folder.joinpath(f"{name}.br")
+    forms = {"br": by_brotli.read_bytes()} if by_brotli.is_file() else {}
+    forms["gzip"] = gzip.compress(folder.joinpath(name).read_bytes(), mtime=0)
+    return forms
+
+
+def form_for(
+    accepted: bytes, content: bytes, forms: Mapping[str, bytes]
+) -> tuple[bytes, str | None]:
+    """Return what to send of a file, and its coding; None for the file as it is.
+
+    `accepted`: the value of Accept-Encoding.
+    """
+    for coding, compressed in forms.items():
+        if takes_coding(accepted, coding.encode()):
+            return compressed, coding
+    return content, None
