@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { brotliCompressSync } from 'node:zlib';
+import { brotliCompressSync, constants } from 'node:zlib';
 import { defineConfig } from 'vite';
 import type { Plugin } from 'vite';
 import { leanPreact } from './lean-preact.ts';
@@ -29,8 +29,11 @@ const plainImports = {
 const compressed = {
   name: 'compressed',
   writeBundle({ dir }: { dir?: string }, bundle: Record<string, unknown>) {
+    // Of Brotli's modes, this one makes our scripts smallest, by 0.1 to 0.3 %.
+    const params = { [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_FONT };
     for (const name of Object.keys(bundle).filter((file) => /\.(js|css)$/.test(file))) {
-      writeFileSync(`${dir}/${name}.br`, brotliCompressSync(readFileSync(`${dir}/${name}`)));
+      const content = readFileSync(`${dir}/${name}`);
+      writeFileSync(`${dir}/${name}.br`, brotliCompressSync(content, { params }));
     }
   },
 } as const;
@@ -68,7 +71,9 @@ export const OTHERS = { ${others.map((other) => `${other}: () => import('./${oth
       document
         .replace('lang="en"', `lang="${language}" dir="${direction}"`)
         .replace(/<title>.*</, `<title>${title}<`)
-        .replace(/<noscript>.*</, `<noscript>${noscript}<`),
+        .replace(/<noscript>.*</, `<noscript>${noscript}<`)
+        .replace(/ (\/|crossorigin(?= ))/g, '')
+        .replace(/>\s+</g, '><'),
     writeBundle: ({ dir }) => renameSync(`${dir}/frame.html`, `${dir}/frame.${language}.html`),
   };
 }

@@ -1,7 +1,7 @@
 """What `scripts/web` builds, and the limits for the sources of the frame."""
 
-import json
 import gzip
+import json
 import re
 from pathlib import Path
 from typing import Any, Final

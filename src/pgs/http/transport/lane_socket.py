@@ -127,7 +127,8 @@ class LaneSocket:
         if upgrade is None:
             raise RuntimeError("a handshake is answered once")
         if self._has_early_bytes() and self._config.refuse is not None:
-            status, headers, content = self._config.refuse("GET", upgrade.path.decode(), 400)
+            method = "GET"
+            status, headers, content = self._config.refuse(method, upgrade.path.decode(), 400)
             self._ended, self._refusal = True, _head(status, headers) + content
             await self._write_all(self._refusal)
             return
