@@ -44,7 +44,7 @@ DAYS: Final = 27
 _DAY_S: Final = 86_400
 _GAMES: Final = ("connect-four", "tic-tac-toe", "reversi")
 _A_WEEK: Final = (6, 7, 6, 8, 9, 12, 11)
-"""Matches on each day of a week, which every week repeats with two more a day."""
+"""Matches on each day of the first week. Each later week has two more a day than the one before."""
 
 _IN_THE_PAST: Final = """
 import sys, time
@@ -57,7 +57,7 @@ class Behind:
 pgs.clock.time = Behind
 main()
 """
-"""Runs `pgs` with a clock that is as many seconds behind as a file says."""
+"""Runs `pgs` with a clock that is slow by the number of seconds in a file."""
 
 _MOVES: Final = ((0, 4), (1, 5), (0, 3))
 """The player and the column of each move of connect four on the page where matches are tried."""
@@ -121,7 +121,7 @@ def _play(demo: dict[str, str], day: int, number: int) -> str:
 
 
 def _called(demo: dict[str, str], path: str, body: object) -> Any:
-    """Return the answer to a call with the demo's test key, which waits for the rate limit."""
+    """Return the answer to a call with the demo's test key; wait when the rate limit asks it."""
     while (answer := by_key(demo, "POST", path, body))["_status"] == 429:
         time.sleep(1)
     assert answer["_status"] == 200, answer

@@ -5,12 +5,13 @@
     scripts/measure_growth.py --seats 10000 --seats 10000000   the sizes that you name
     scripts/measure_growth.py --keep /var/tmp/growth           keep the filled folders for later
 
-A nudge is everything but the call: the courier, the signature and the attempt log, which has as
-many attempts of one partner as the feed has seats of all. It fills one data folder for each size,
-and then measures all of them in turn, each in a process of its own, so that a slow moment of the
-machine meets every size. The figures are medians of the processor time of the whole process, its
-writer's thread included. The exit code is 1 if a seat in the largest history costs more than
-`--most` times one in the smallest. The table on standard output is in Markdown.
+The cost of a nudge is that of the courier, the signature and the attempt log, without the call to
+the webhook. The log has as many attempts of one partner as there are seats in all. The script fills
+one data folder for each size, and then measures all of them in turn, each in a process of its own,
+so that a slow moment of the machine affects every size. The figures are medians of the processor
+time of the whole process, its writer's thread included. The exit code is 1 if a seat in the largest
+history costs more than `--most` times one in the smallest. The table on standard output is in
+Markdown.
 """
 
 import in_venv  # noqa: F401  first: the packages below are installed in .venv

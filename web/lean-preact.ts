@@ -1,12 +1,12 @@
 /**
- * Leaves out of Preact what the frame never uses, a thirtieth of the frame: class components,
+ * Removes the code of Preact that the frame never uses, a thirtieth of the frame: class components,
  * contexts, portals, suspense, hydration, error boundaries and MathML. The version of Preact is
- * pinned. With another one, a text below may not be found: the build then stops, and names it.
+ * pinned. If another version lacks one of the texts below, the build stops and names the text.
  */
 
 import type { Plugin } from 'vite';
 
-/** Texts of Preact's module, and what stands for each in the frame. */
+/** Texts of Preact's module, and what replaces each. */
 const CUTS: readonly (readonly [string, string])[] = [
   // Portals
   ['"function"!=typeof n.type||n.props.__P?null:', '"function"!=typeof n.type?null:'],
@@ -122,7 +122,7 @@ const HOOK_CUTS: readonly (readonly [string, string])[] = [
   ['s&&s(n);', ''],
 ];
 
-/** Makes the cuts. */
+/** The plugin of the build that replaces these texts. */
 export const leanPreact: Plugin = {
   name: 'lean-preact',
   enforce: 'pre',

@@ -113,7 +113,7 @@ export default defineConfig(({ mode }) => {
         assetsInlineLimit: 0,
         rolldownOptions: {
           input: ['portal.html', 'preview.html'],
-          // What several pages share is one file: fewer requests, and it compresses better.
+          // The code that several pages share is one file: fewer requests, better compression.
           output: {
             codeSplitting: {
               minSize: 4000,

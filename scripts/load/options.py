@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 Rate = Annotated[float, typer.Option(min=0.1, help="Launches a second, of all partners.")]
-Seconds = Annotated[float, typer.Option(min=0.1, help="How long launches begin.")]
+Seconds = Annotated[float, typer.Option(min=0.1, help="How long new launches are begun.")]
 Partners = Annotated[int, typer.Option(min=1, help="Partners that launch in turn.")]
 PollEvery = Annotated[
     float, typer.Option(min=0.01, metavar="SECONDS", help="Between two reads of a feed.")

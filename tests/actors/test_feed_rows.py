@@ -1,4 +1,4 @@
-"""Rows of the feed that are kept in memory: pages made of them are those that the rows give."""
+"""Pages of the feed that are made of rows kept in memory equal those read from the database."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -33,7 +33,7 @@ TEXT = "aZ9 _-.:/\\\"\u00e9\u20ac\u2028\U0001f3b2<>&'\x7f"
 
 
 def generated(chance: Random, number: int) -> Seat:
-    """Return a seat in the feed whose optional fields are there or not, with any values."""
+    """Return a seat in the feed, with any values; each optional field may be missing."""
 
     def maybe(make: Callable[[], object]) -> object:
         return make() if chance.random() < 0.5 else None

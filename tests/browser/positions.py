@@ -12,7 +12,7 @@ LONG: Final = "Maximiliane-Alexandra von Hohenstein-Wittgenau"
 """A name that no line has room for."""
 
 LOW_MS: Final = 9_900
-"""What a low clock has left. It runs on while a test looks at it."""
+"""The time left on a low clock. It runs on while a test looks at it."""
 
 _MONEY: Final = {"stakeUsdCents": 50_000, "prizeUsdCents": 95_000}
 _CHECK: Final = "rnb1kbnr/pppp1ppp/8/4p3/5PPq/8/PPPPP2P/RNBQKBNR w KQkq - 1 3"

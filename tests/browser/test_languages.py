@@ -25,7 +25,7 @@ def _scripts(tab: Tab) -> list[str]:
 
 
 @pytest.mark.parametrize("language", YOURS)
-def test_each_language_needs_its_script_alone_and_one_more_for_the_game(
+def test_each_language_loads_only_its_script_and_that_of_the_game(
     browser: Browser, service: SharedService, partner: Partner, site: str, language: str
 ) -> None:
     context = browser.new_context(locale=language)

@@ -1,4 +1,4 @@
-"""How many round trips a page of the portal needs until it shows what it has read."""
+"""How many round trips a page of the portal needs until it shows its data."""
 
 from collections.abc import Iterator
 
@@ -37,7 +37,7 @@ _ALL_ASKED = """() => new Promise((done) => {
     ? done() : requestAnimationFrame(() => setTimeout(() => turn(left - 1), 50));
   turn(4);
 })"""
-"""Resolves when what was drawn has run its effects, which send the requests of a page."""
+"""Resolves when the effects of the drawn page have run, which send its requests."""
 
 
 class _Held:

@@ -48,7 +48,7 @@ def test_a_small_window_signs_in_again_and_the_page_keeps_what_was_typed(admin: 
     admin.stands_at("Origins")
 
 
-def test_a_page_that_opens_the_portal_gets_no_hold_of_its_window(admin: Visitor, site: str) -> None:
+def test_a_page_that_opens_the_portal_cannot_reach_its_window(admin: Visitor, site: str) -> None:
     other = admin.page.context.new_page()
     other.goto(site)
     with other.expect_popup() as opened:

@@ -103,8 +103,7 @@ _ELSEWHERE: Final = {
     "POST totp/verify",  # in the dialog for codes
     "POST invites/{invite_id}/accept",  # before somebody is a member
 }
-"""Calls that no page offers in the account as it is here. The other files of this folder make
-them."""
+"""Calls that no page offers in the state of this account. Other tests in this folder make them."""
 
 _CHANGES_NOTHING: Final = re.compile(
     r"Pause|Find|Copy (Call as curl|the partner id)|All|Failed \d+|Delivered|Test events|Open .*"

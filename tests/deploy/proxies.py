@@ -42,8 +42,8 @@ class Proxy(msgspec.Struct, frozen=True):
 class Places(msgspec.Struct, frozen=True):
     """What a sample is adapted to: a folder, its own ports, and those of the service.
 
-    With `nodes`, the addresses of three nodes by name, the samples for several nodes are taken.
-    Their health is then asked of the same addresses.
+    `nodes` has the addresses of three nodes by name. With it, the samples for several nodes are
+    used, and the health checks go to the same addresses.
     """
 
     folder: Path
@@ -199,7 +199,7 @@ async def proxied(
     internal: str = "",
     nodes: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Proxy]:
-    """Run a proxy for a block, in front of a service, once its own check takes its sample.
+    """Run a proxy for a block, in front of a service, after its own check accepted the sample.
 
     With `nodes`, it runs in front of three nodes instead, whose addresses are given by name.
     """

@@ -51,7 +51,7 @@ def ways_to(partner_id: str) -> list[tuple[str, str, str | None]]:
 async def node_for(
     pool: httpcore.AsyncConnectionPool, proxy: Proxy, method: str, path: str, credential: str | None
 ) -> str:
-    """Return the name of the node that answered. Clients are not told it by a header."""
+    """Return the name of the node that answered; check that no header tells it to clients."""
     answer = await pool.request(
         method,
         proxy.base_url + path,
@@ -65,7 +65,7 @@ async def node_for(
 
 
 def first_requests_only(kind: str, nodes: StandIns) -> bool:
-    """Return whether as many requests were forwarded as the proxy could not know better.
+    """Return whether nodes forwarded only requests whose owner the proxy could not know yet.
 
     HAProxy learns a shard's owner with the first request. nginx cannot, but sends all requests of
     one slot, or of one partner's frames, to the same node.
@@ -127,7 +127,7 @@ async def test_a_socket_reaches_the_owner_and_follows_it_when_it_moves(
                 ) as bot:
                     heard = await bot.ask("move", n=1)
                     assert (heard["node"], "move" in heard["heard"]) == (owner, True)
-            # HAProxy has learned the way with the first of the two, if it had to.
+            # HAProxy learned the owner from the first of the two, if it did not know it.
             assert kind == "nginx" or nodes.forwarded <= 1
             for events in nodes.events.values():
                 events.clear()

@@ -16,7 +16,7 @@ def test_a_request_that_a_node_forwarded_is_known_as_such() -> None:
     assert len(proof) <= PROOF_MAX
 
 
-def test_a_proof_of_before_a_rotation_of_the_ring_holds() -> None:
+def test_a_proof_made_before_a_rotation_of_the_ring_is_valid() -> None:
     rotated = with_new_key(RING, b"n" * 6, b"u" * 32)
     assert is_forwarded(rotated, prove_forward(RING, *REQUEST), *REQUEST)
 
@@ -30,20 +30,20 @@ def test_a_proof_of_before_a_rotation_of_the_ring_holds() -> None:
         (*REQUEST[:3], b"Bearer pgs_test_abd"),
     ],
 )
-def test_a_proof_holds_for_no_other_request(other: tuple[str, str, bytes, bytes]) -> None:
+def test_a_proof_is_valid_for_no_other_request(other: tuple[str, str, bytes, bytes]) -> None:
     assert not is_forwarded(RING, prove_forward(RING, *REQUEST), *other)
 
 
-def test_a_proof_of_another_ring_holds_nothing() -> None:
+def test_a_proof_made_with_another_ring_is_refused() -> None:
     assert not is_forwarded(OTHER, prove_forward(RING, *REQUEST), *REQUEST)
 
 
 @given(st.text(max_size=200))
-def test_no_text_is_a_proof_by_chance(text: str) -> None:
+def test_no_other_text_is_taken_for_a_proof(text: str) -> None:
     assert not is_forwarded(RING, text, *REQUEST)
 
 
-def test_a_line_feed_in_the_target_makes_no_other_request_of_it() -> None:
+def test_a_target_with_a_line_feed_has_no_proof_of_another_request() -> None:
     ring: KeyRing = RING
     proof = prove_forward(ring, "n2", "GET", b"/a\n/b", b"")
     assert not is_forwarded(ring, proof, "n2", "GET", b"/a", b"")

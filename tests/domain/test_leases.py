@@ -21,7 +21,7 @@ LOOKS_S = 0.25
 """Seconds between two looks of an observer in these tests."""
 
 
-def test_an_observer_that_is_not_silent_itself_waits_longer_than_a_node_answers() -> None:
+def test_an_observer_waits_longer_than_a_node_answers_after_its_last_beat() -> None:
     assert HEARTBEAT_S < HOLD_S < TAKE_S
     assert GAP_S < TAKE_S
 
@@ -38,7 +38,7 @@ def test_a_node_without_a_committed_beat_answers_nothing_from_memory() -> None:
 
 
 def watch(beat: Beat, start: float, end: float, before: Sightings | None = None) -> Sightings:
-    """Look at one beat that stands still, again and again, from `start` to `end`."""
+    """Return the sightings of an observer that looks at the same beat from `start` to `end`."""
     sightings, now = before or Sightings(), start
     while now < end:
         sightings = sightings.look([beat], now)
@@ -80,7 +80,7 @@ def test_a_shard_that_was_handed_over_is_answered_for_at_once() -> None:
     assert answers_from(Sightings(), None, 50.0) == 50.0
 
 
-def test_a_shard_of_a_beat_never_seen_waits_the_whole_hold() -> None:
+def test_a_shard_whose_last_beat_was_never_seen_waits_the_whole_hold() -> None:
     assert answers_from(Sightings(), ONE, 50.0) == 50.0 + HOLD_S
 
 
@@ -108,12 +108,12 @@ steps = st.lists(
     st.lists(st.sampled_from([0.1, LOOKS_S, 0.6, 1.5]), min_size=1, max_size=40),
     st.floats(0.0, 0.2),
 )
-def test_nobody_answers_for_a_shard_while_its_owner_before_may_answer_from_memory(
+def test_nobody_answers_for_a_shard_while_its_previous_owner_may_answer_from_memory(
     beats: list[tuple[float, float]], looks: list[float], delay: float
 ) -> None:
-    """A node beats irregularly; a second one looks irregularly, each answer `delay` old.
+    """A node beats irregularly; an observer looks irregularly and sees rows that are `delay` old.
 
-    Whenever the observer would take over, it answers only when the node no longer may.
+    Whenever the observer takes over, it answers only when the node no longer may.
     """
     commits: list[tuple[float, float]] = []  # submitted, committed
     now = 0.0
@@ -126,7 +126,7 @@ def test_nobody_answers_for_a_shard_while_its_owner_before_may_answer_from_memor
         done = [submitted for submitted, committed in commits if committed <= now - delay]
         row = Beat("n1", 1, len(done))
         sightings = sightings.look([row], now)
-        # The session may end by itself at this very moment; then nothing more is committed.
+        # The session may end by itself at this moment; then nothing more is committed.
         last = max(done, default=None)
         begin = answers_from(sightings, row, now)
         assert not is_fresh(begin, last)

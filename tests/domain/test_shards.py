@@ -26,7 +26,7 @@ def test_every_shard_has_the_same_number_of_slots() -> None:
 
 
 @given(st.text(max_size=4))
-def test_a_text_that_is_no_slot_leads_nowhere(text: str) -> None:
+def test_a_text_that_is_no_slot_has_no_shard(text: str) -> None:
     is_slot = len(text) == 3 and all(digit in "0123456789abcdef" for digit in text)
     assert (shard_of_slot(text) is not None) == is_slot
 
@@ -43,7 +43,9 @@ def test_every_shard_goes_to_a_node_and_no_two_nodes_differ_by_more_than_one(
 
 
 @given(owners, nodes)
-def test_shards_that_are_where_they_should_be_stay(owners: dict[int, str], nodes: set[str]) -> None:
+def test_shards_that_are_in_their_place_do_not_move(
+    owners: dict[int, str], nodes: set[str]
+) -> None:
     shares = share_out(owners, nodes)
     assert share_out(shares, nodes) == shares
 
@@ -79,9 +81,11 @@ def test_a_node_that_is_drained_gives_all_its_shards_and_no_other_shard_moves(
 
 
 @given(owners, nodes)
-def test_a_shard_on_its_way_goes_where_it_was_sent(owners: dict[int, str], nodes: set[str]) -> None:
-    # While a shard is handed over nobody owns it. With one node that joins, all who look then
-    # still send it there.
+def test_a_shard_that_is_being_handed_over_keeps_its_target(
+    owners: dict[int, str], nodes: set[str]
+) -> None:
+    # While a shard is handed over nobody owns it. If one node joins, all nodes that look then still
+    # give the shard to it.
     before = share_out(owners, nodes)
     after = share_out(before, nodes | {"new"})
     moving = [shard for shard, node in after.items() if node != before[shard]]

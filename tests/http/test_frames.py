@@ -1,4 +1,4 @@
-"""Frames are read as wsproto reads them, whole ones and parts, right ones and wrong ones."""
+"""Frames are read as wsproto reads them: whole and in parts, right and wrong."""
 
 import random
 

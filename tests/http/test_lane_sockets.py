@@ -1,4 +1,4 @@
-"""Which WebSockets the lane takes, and that a client cannot tell, over real sockets."""
+"""Which WebSockets the lane takes, and that clients see no difference, over real sockets."""
 
 from collections import Counter
 
@@ -20,7 +20,7 @@ END = b"\r\n"
 
 @pytest.fixture
 def by_hypercorn(monkeypatch: pytest.MonkeyPatch) -> list[Event]:
-    """What hypercorn's protocol is given while a test runs."""
+    """The events that hypercorn's protocol gets while a test runs."""
     given: list[Event] = []
     handle = GuardedH11.handle
 
@@ -146,7 +146,7 @@ async def test_a_fault_of_a_lane_socket_affects_its_connection_only(
     assert events == {"crash": 1}
 
 
-def test_a_handshake_proves_itself_as_the_standard_says() -> None:
+def test_the_accept_value_of_a_handshake_is_that_of_the_standard() -> None:
     head = (HANDSHAKE % b"/ws?a=1").replace(b"A" * 22, b"dGhlIHNhbXBsZSBub25jZQ")
     upgrade = read_upgrade(head.removesuffix(END) + b"\r\nSec-WebSocket-Protocol: a, b")
     assert upgrade is not None

@@ -49,12 +49,12 @@ def test_a_frame_leads_to_its_partner(path: bytes) -> None:
     "path",
     [b"/", b"/docs/", b"/embed/pgs-embed.js", b"/embed/", b"/embed/test", b"/embed/ab", b"/embed"],
 )
-def test_what_belongs_to_no_partner_leads_nowhere(path: bytes) -> None:
+def test_a_path_of_no_partner_has_no_shard(path: bytes) -> None:
     assert shard_of_request(path, []) is None
 
 
 @pytest.mark.parametrize(
     "value", [b"", b"Bearer", b"Bearer pgs_test_zzz", b"Basic pgs_test_0a1", b"Bearer pgs2.0a1.x"]
 )
-def test_an_unusable_credential_leads_nowhere(value: bytes) -> None:
+def test_an_unusable_credential_has_no_shard(value: bytes) -> None:
     assert shard_of_request(b"/partner/me", [(b"authorization", value)]) is None

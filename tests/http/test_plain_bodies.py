@@ -1,4 +1,4 @@
-"""A body that is read at once has the value that reading it with care gives."""
+"""A body that is decoded at once has the value that reading it step by step gives."""
 
 import random
 
@@ -51,7 +51,7 @@ def bodies(number: int, seed: int) -> list[bytes]:
 
 
 @pytest.mark.parametrize("kind", [TakeSeat, MintSession])
-def test_a_body_read_at_once_is_the_one_read_with_care(kind: type[msgspec.Struct]) -> None:
+def test_a_body_decoded_at_once_is_the_one_read_step_by_step(kind: type[msgspec.Struct]) -> None:
     at_once = 0
     for raw in bodies(5_000, seed=1):
         body = plain_reader(kind).read(raw)
@@ -72,7 +72,7 @@ def test_a_body_read_at_once_is_the_one_read_with_care(kind: type[msgspec.Struct
         b'{"gameId":"g","playerId":"p"}x',
     ],
 )
-def test_a_body_with_a_fault_is_left_to_the_careful_way(raw: bytes) -> None:
+def test_a_body_with_a_fault_is_not_decoded_at_once(raw: bytes) -> None:
     assert plain_reader(MintSession).read(raw) is None
     assert isinstance(with_care(raw, MintSession), BadRequest)
 

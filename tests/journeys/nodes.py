@@ -1,7 +1,7 @@
-"""Two services that stand for two nodes, and who owns which partner among them.
+"""Two services that stand for two nodes, and which of them owns which partner.
 
-Each has a database of its own, so an account exists only where a test makes it. An answer about it
-therefore comes from there.
+Each has a database of its own, so an account exists only at the node where a test makes it, and an
+answer about the account shows that this node gave it.
 """
 
 from collections.abc import AsyncIterator
@@ -42,7 +42,7 @@ class FakeOwners:
 
 
 class RunningNode(msgspec.Struct, frozen=True):
-    """A service, what it believes about owners, and its own entry in such a belief."""
+    """A service, the owners as it sees them, and its own name and address among them."""
 
     service: Service
     owners: FakeOwners
@@ -89,7 +89,7 @@ async def running_node(folder: Path, name: str, **how: Any) -> AsyncIterator[Run
 
 
 def share_ring(of: Core, to: Core) -> None:
-    """Give a core the key ring of another one, as nodes of one installation have it."""
+    """Give a core the key ring of another one, since the nodes of an installation share one."""
     to.parts.keys.ring = of.parts.ring
 
 
@@ -103,7 +103,7 @@ async def two_nodes(folder: Path) -> AsyncIterator[tuple[RunningNode, RunningNod
 
 @asynccontextmanager
 async def breaking_server(answer: bytes = b"") -> AsyncIterator[str]:
-    """Give the address of a server that reads a request, answers with these bytes, and leaves."""
+    """Yield the address of a server that reads a request, sends these bytes, and closes."""
 
     async def serve(stream: trio.SocketStream) -> None:
         await stream.receive_some(65536)

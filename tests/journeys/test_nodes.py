@@ -229,7 +229,7 @@ async def test_a_partner_whom_nobody_owns_gets_a_503_until_somebody_does(tmp_pat
         assert (await one.call("/partner/me", partner.test)).status == 200
 
 
-async def test_an_owner_that_cannot_be_reached_is_a_503_for_every_call(tmp_path: Path) -> None:
+async def test_a_call_whose_owner_cannot_be_reached_is_answered_with_503(tmp_path: Path) -> None:
     async with running_node(tmp_path, "n1") as one:
         partner = await one.service.partner("acme")
         one.owners.give("acme", Node("gone", f"127.0.0.1:{free_port()}"))

@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """A PostgreSQL of these tests alone, because one of them crashes it."""
+    """A PostgreSQL server for these tests alone, because one of them crashes it."""
     with running_server() as running:
         yield running
 
@@ -79,7 +79,7 @@ async def test_nodes_that_join_share_the_shards_and_never_answer_for_the_same_on
         async with lease_node(url, "n2") as two:
             await until_shares([one, two], 32, 32)
             assert overlaps(of_process([one, two])) == []
-            # What it gave away was released first, and each shard knows its owner at both nodes.
+            # The shards that it gave away were released first, and both nodes know every owner.
             assert len(one.released) == 32
             [shard, *_] = two.keeper.owned
             await until(lambda: one.keeper.owner_of(shard) == two.keeper.me)
@@ -109,7 +109,7 @@ async def test_a_node_that_is_drained_gives_its_shards_up_and_takes_them_again(u
         assert overlaps(of_process(nodes)) == []
 
 
-async def test_a_session_that_the_server_ends_costs_its_node_what_it_knew_and_no_overlap(
+async def test_a_node_whose_session_the_server_ends_drops_its_memory_and_no_two_answer(
     url: str,
 ) -> None:
     async with three_nodes(url) as nodes:
@@ -198,7 +198,7 @@ async def test_a_paused_node_that_wakes_while_it_may_still_answer_meets_no_other
                 "select pg_terminate_backend(pid, 2000) from pg_stat_activity "
                 "where application_name = 'pgs n3'"
             )
-        # Its locks are free at once, and its memory is good for up to 1.5 s after its last beat.
+        # Its locks are free at once, but it may answer from memory until 1.5 s after its last beat.
         await trio.sleep(0.6)
         process.send_signal(signal.SIGCONT)
         await until_held(notes, 0)

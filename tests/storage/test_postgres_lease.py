@@ -34,7 +34,7 @@ def session_of(url: str, name: str) -> WriterSession:
 
 @pytest.fixture
 def sessions(url: str) -> Iterator[Callable[[str], tuple[WriterSession, int]]]:
-    """Open sessions by the name of their node; they end with the test."""
+    """Return a function that opens a session of a named node; all end with the test."""
     opened = []
 
     def enter(name: str) -> tuple[WriterSession, int]:
@@ -62,7 +62,7 @@ def take_from_ended(session: WriterSession, name: str, number: int, shard: int) 
     return taken[shard]
 
 
-def test_a_session_that_has_ended_is_lost_at_every_use(sessions: Enter) -> None:
+def test_every_use_of_a_session_that_has_ended_raises_lost(sessions: Enter) -> None:
     (one, first), (two, _) = sessions("n1"), sessions("n2")
     seen, _ = lease.look(two.connection).nodes
     lease.end_session(two.connection, seen)
@@ -97,7 +97,7 @@ def test_a_shard_that_was_handed_over_has_no_last_beat(sessions: Enter) -> None:
     assert lease.take(two, "n2", second, [5, 6]).shards == {5: None}
 
 
-def test_a_node_that_has_begun_anew_leaves_no_beat_of_its_session_before(
+def test_the_last_beat_of_a_session_is_unknown_once_its_node_has_a_newer_session(
     sessions: Enter, url: str
 ) -> None:
     (one, first), (two, second) = sessions("n1"), sessions("n2")

@@ -126,7 +126,7 @@ async def test_a_text_with_a_nul_is_found_nowhere_and_not_written(
 
 
 def test_an_older_session_of_the_same_folder_is_ended(url: str, tmp_path: Path) -> None:
-    """It is what is left of a process that was killed, and the server has not noticed yet."""
+    """The process of that session was killed, and the server has not noticed it yet."""
     left = PostgresDatabase(url, tmp_path, inline=True)
     left._lock.release()  # as the system does when a process is killed
     following = PostgresDatabase(url, tmp_path, inline=True)

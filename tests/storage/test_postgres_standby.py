@@ -1,4 +1,4 @@
-"""What a node takes for a commit while the server waits for a standby that does not answer."""
+"""A commit whose wait for a standby was cancelled is not taken for committed."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

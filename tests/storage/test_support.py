@@ -26,7 +26,7 @@ from tests.storage.played import Played
 from tests.storage.statements import sql_of
 
 
-async def test_a_page_of_matches_is_as_each_of_them_read_alone_in_the_order_asked_for(
+async def test_a_page_has_each_match_as_it_is_when_read_alone_in_the_order_asked_for(
     database: Database,
 ) -> None:
     play = Played(database)
@@ -41,7 +41,7 @@ async def test_a_page_of_matches_is_as_each_of_them_read_alone_in_the_order_aske
     assert await matches_with_seats(database.reader, "acme", []) == []
 
 
-async def test_a_page_costs_two_queries_and_a_longer_one_two_more_for_each_hundred(
+async def test_a_page_takes_two_queries_for_each_hundred_matches(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started = await Played(database).start(1_000)
@@ -70,7 +70,7 @@ def test_the_matches_are_found_by_their_ids(connection: sqlite3.Connection, name
     assert "(partner_id=? AND match_id=?)" in step
 
 
-SEATS = 3_000  # more than the blocks that are read first have
+SEATS = 3_000  # more than fit into the blocks that are read first
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +106,7 @@ def history() -> Iterator[sqlite3.Connection]:
         (matches_by_reference, "partner_ref = 'ref-7'", ["ref-7"]),
     ],
 )
-async def test_the_pages_of_matches_together_have_each_match_once_and_the_newest_first(
+async def test_the_pages_of_a_list_have_each_match_once_and_the_newest_first(
     history: sqlite3.Connection,
     find: Callable[..., Awaitable[list[tuple[int, str]]]],
     wanted: str,

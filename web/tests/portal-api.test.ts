@@ -4,7 +4,7 @@ import { Api } from '../src/portal/api';
 import type { Questions } from '../src/portal/api';
 import type { SignIn } from '../src/portal/sign-in';
 
-/** A service whose account has a revision. A test says what happens when a path is read. */
+/** A service whose account has a revision. A test decides what happens when a path is read. */
 class Service {
   revision = 7;
   /** The revisions with which writes came. */

@@ -44,7 +44,7 @@ test('a promotion is no capture', () => {
   assert.equal(cue('4k3/8/8/3p4/4Q3/8/8/4K2R', false, 0), 'place');
 });
 
-test('who looks elsewhere is called to the board, also by a check', () => {
+test('a player who looks elsewhere is called to the board, also by a check', () => {
   assert.equal(cue('4k2R/8/8/3p4/4P3/8/8/4K3', true, 1, true), 'turn');
   assert.equal(cue('4k2R/8/8/3p4/4P3/8/8/4K3', true, 0, true), 'check');
 });

@@ -13,8 +13,8 @@ export interface Published {
   low: boolean;
   /** Why the last press did nothing, until something changes. */
   refusal: Key | null;
-  /** After how many moves the position on the screen stands, or null for the newest one. */
+  /** The number of moves made before the position on the screen; null for the newest position. */
   past: number | null;
-  /** Whether the host page offers another match, whether the player has asked, and in vain. */
+  /** Whether another match is offered or asked for; `late`: the page has not answered in time. */
   again: 'no' | 'offered' | 'asked' | 'late';
 }

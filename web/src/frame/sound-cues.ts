@@ -14,7 +14,7 @@ export function cueOf(before: Published, after: Published, hidden: boolean): Sou
   if (is.match === null || was.match?.matchId !== is.match.matchId) return null;
   if (is.match.ply === was.match.ply || is.match.lastMove === null) return null;
   const own = is.match.lastMove.by === is.match.you;
-  // Who looks elsewhere is called, whatever the move was.
+  // A player who looks elsewhere hears the call to the board, whatever the move was.
   if (hidden && !own) return 'turn';
   const [old, now] = [boardOf(was.match), boardOf(is.match)];
   if (now?.check === true) return 'check';

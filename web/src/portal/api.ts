@@ -102,7 +102,7 @@ export class Api {
   #newest = 1;
   #reading: Promise<Account> | null = null;
   #renewing: Promise<boolean> | null = null;
-  /** How many calls have begun, and for the newest answers which call it was and its revision. */
+  /** The number of calls begun; of each of the newest answers its call's number and revision. */
   #began = 0;
   #answered: { began: number; revision: number }[] = [];
 
@@ -125,7 +125,7 @@ export class Api {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Reads the account, once for all who ask meanwhile. Later writes carry its revision. */
+  /** Reads the account. Calls made meanwhile share the read; later writes carry its revision. */
   account(): Promise<Account> {
     this.#reading ??= this.#account().finally(() => (this.#reading = null));
     return this.#reading;
@@ -141,8 +141,8 @@ export class Api {
   }
 
   /**
-   * Reads with `read`, and the account at the same time. Resolves with what is at least as new as
-   * the revision that later writes carry: if the account has changed meanwhile, it reads again.
+   * Reads with `read`, and the account at the same time. The result is at least as new as the
+   * revision that later writes carry: if the account has changed meanwhile, it reads again.
    */
   async together<T>(read: () => Promise<T>): Promise<T> {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {

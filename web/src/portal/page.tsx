@@ -25,7 +25,7 @@ export const mayWrite = (account: Account) => account.role !== 'viewer';
 /** Whether the role may change what admins alone may change. */
 export const mayRule = (account: Account) => account.role === 'admin';
 
-/** The account until it is read. Its role may do nothing, and no page shows it. */
+/** Stands for the account until it is read. Its role may do nothing, and no page shows it. */
 export const UNREAD: Account = {
   partnerId: '',
   name: '',
@@ -44,8 +44,8 @@ export const UNREAD: Account = {
 };
 
 /**
- * Whether the account was read. A page begins to read before that, and shows what it has read after
- * it, so that both take one round trip.
+ * Whether the account was read. A page reads its data at the same time and shows it once this is
+ * true, so that both reads take one round trip.
  */
 export const AccountRead = createContext(false);
 

@@ -42,8 +42,8 @@ const base64url = (bytes: Uint8Array) =>
     .replaceAll('=', '');
 
 /**
- * How the state of a sign-in in a small window begins. The service knows the mark: only that answer
- * may reach the window that asked.
+ * First characters of the `state` of a sign-in in a small window. The service knows them, and lets
+ * only the answer to such a sign-in reach the window that asked.
  */
 const WINDOW_MARK = 'w.';
 

@@ -4,7 +4,7 @@ import { learn } from '../words/speaker';
 import type { Catalogue } from '../words/en';
 import type { Adapter, GameId } from './types';
 
-/** What a part of the frame that is loaded later brings: games, their style sheet and texts. */
+/** A part of the frame that is loaded later: games, their style sheet and their texts. */
 export interface Kit {
   adapters: readonly Adapter[];
   styles: string;

@@ -9,7 +9,7 @@ interface MovesProps {
   controller: Controller;
 }
 
-/** The moves of the match, a column in a wide box, a strip in a tall one. A press leads there. */
+/** The moves: a column in a wide box, a strip in a tall one. A press shows that position. */
 export function Moves({ published: { play, past }, controller }: MovesProps) {
   const { match } = play;
   const speaker = useSpeaker();

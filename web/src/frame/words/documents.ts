@@ -1,4 +1,4 @@
-/** What the frame's document says by itself, in each language. */
+/** The texts in the frame's document, before any script has run, in each language. */
 
 export type Language = 'en' | 'es' | 'pt' | 'fr' | 'de' | 'ar';
 

@@ -1,7 +1,8 @@
 /**
  * The catalogues of the build: the texts that are part of the script, those that come with a game,
- * and the languages that can be loaded. The build writes this file and the two beside it anew for
- * each language (`web/vite.config.ts`). As they stand here they are English, with all texts in one.
+ * and the languages that can be loaded. The build replaces this file, `own-chess.ts` and
+ * `own-discs.ts` for each language (`web/vite.config.ts`). The files here are English, and this one
+ * has all texts.
  */
 
 import type { Catalogue } from './en';

@@ -96,8 +96,8 @@ export function chooseLanguage(tags: readonly string[]): string {
 }
 
 /**
- * Returns the speaker of a language, at once if it is the language of this build. It is that one
- * too if another catalogue cannot be loaded.
+ * Returns the speaker of a language, at once if it is the language of this build. If another
+ * catalogue cannot be loaded, it is the speaker of this build's language.
  */
 export function speakerOf(tag: string): Speaker | Promise<Speaker> {
   const load = OTHERS[languageOf(tag)];

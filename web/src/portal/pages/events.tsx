@@ -112,7 +112,7 @@ export default function Events({ api, environment }: PageProps) {
   const [query, change] = useQuery();
   const filter = filterOf(query);
   const filtered = FILTERS.some((name) => query.has(name));
-  // An address that names an entry is read on to it, however old it is.
+  // If the address names an entry, the log is read until that entry, however old it is.
   const [sought] = useState(query.has('open'));
   const list = useList<Entry>(api, 'events', 'events', filtered || sought);
   const keys = useReading<Named>(api, 'keys?limit=500').value;
@@ -161,7 +161,7 @@ interface OpenedProps extends Pick<PageProps, 'environment'> {
   names: Names;
 }
 
-/** All that is recorded of a change, and where its object is. */
+/** All that is recorded of a change, and a link to what it changed. */
 function Opened({ entry, names, environment }: OpenedProps) {
   const where = whereOf(entry);
   const place = placeOf(entry);

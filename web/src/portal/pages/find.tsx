@@ -179,7 +179,7 @@ function answerOf(
   );
 }
 
-/** The latest matches, until one is looked for. */
+/** The latest matches, which are shown until a search. */
 function Latest({ api, environment }: Pick<PageProps, 'api' | 'environment'>) {
   const path = `matches?environment=${environment}&limit=${LATEST}`;
   const { value } = useReading<Page>(api, path);

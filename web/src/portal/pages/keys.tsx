@@ -46,7 +46,7 @@ function useKeys({ api, environment, tell }: PageProps) {
   return { value, error, keys, doing, minted, setMinted, asked, ask, create, rotate, revoke };
 }
 
-/** Who made which key, as far as the newest part of the event log tells. */
+/** Who made which key, as far as the newest entries of the event log tell. */
 function useMakers(api: Api): Makers {
   const [makers, set] = useState<Makers>(new Map());
   useEffect(() => {
@@ -57,7 +57,7 @@ function useMakers(api: Api): Makers {
       ]);
       set(makersOf(events, members));
     };
-    // Without it, the page says when a key was made, and not who made it.
+    // If that fails, the page says when a key was made, but not who made it.
     read().catch(() => {});
   }, [api]);
   return makers;

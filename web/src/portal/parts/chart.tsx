@@ -29,7 +29,7 @@ interface ChartProps {
   says: string;
   low?: boolean;
   onPick(key: string): void;
-  /** Tells which bar is under the pointer, or null. */
+  /** Called with the bar under the pointer, or null. */
   onPoint(key: string | null): void;
 }
 

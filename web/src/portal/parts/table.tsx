@@ -21,7 +21,7 @@ interface TableProps<Row> {
   keyOf(row: Row): string;
   /** On a phone: `cards` shows label and value, `scroll` scrolls sideways. */
   narrow?: 'cards' | 'scroll';
-  /** The key of the row that the address points out. */
+  /** The key of the row that the address names. */
   marked?: string | null;
 }
 

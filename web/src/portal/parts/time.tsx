@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { agoOf, fullTimeOf, localTimeOf, momentOf } from './format';
 
-/** How often a time that says how long ago it was is written anew, in milliseconds. */
+/** Milliseconds after which a text such as "5 minutes ago" is written anew. */
 const TICK_MS = 10_000;
 
 interface TimeProps {
@@ -16,7 +16,7 @@ const named = (at: number) => ({
   title: `${fullTimeOf(at)}, ${localTimeOf(at)}`,
 });
 
-/** How long ago a time was. It stays true while the page is open. */
+/** How long ago a time was. The text is renewed while the page is open. */
 export function Ago({ at }: TimeProps) {
   const [, tick] = useState(0);
   useEffect(() => {

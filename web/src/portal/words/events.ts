@@ -97,7 +97,7 @@ const PAGES: Record<string, readonly [page: string, title: string]> = {
   webhook: ['webhooks', 'Webhooks'],
 };
 
-/** Where what an entry has changed is seen, or null. `id`: the key or member to point out there. */
+/** The page that shows what an entry has changed, or null. `id`: the key or member to mark. */
 export function placeOf(entry: Entry): { page: string; title: string; id: string | null } | null {
   const found = PAGES[kindOf(entry)];
   if (found === undefined) return null;
