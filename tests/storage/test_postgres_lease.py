@@ -119,7 +119,7 @@ def test_a_session_that_gives_up_what_it_does_not_hold_is_lost(sessions: Enter) 
 
 def test_a_session_whose_node_has_a_newer_one_beats_no_more(url: str, sessions: Enter) -> None:
     one, first = sessions("n1")
-    sessions("n1")  # ends the one before
+    sessions("n1")  # ends the previous one
     with pytest.raises(Lost):
         lease.beat(one, "n1", first)
 

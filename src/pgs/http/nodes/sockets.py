@@ -190,7 +190,7 @@ class ForwardedSocket:
             trio.ClosedResourceError,
             wsproto.utilities.LocalProtocolError,
         ):
-            return  # whoever reads this side notices
+            return  # the task that reads this side notices
 
     async def _to_client(self, stream: trio.SocketStream, send: Send) -> int:
         """Pass on what the other node sends; return the code with which it closes."""

@@ -39,7 +39,7 @@ PRIVATE_PREFIX: Final = b"x-pgs-"
 
 FORWARDED: Final = b"x-pgs-forwarded"
 """The one private header that a request may have: the proof that another node forwarded it. It is
-taken out of the headers like the others, and whoever uses it checks it."""
+taken out of the headers like the others; the code that uses it checks it."""
 
 REQUEST_ID: Final = b"x-request-id"
 API_VERSION: Final = b"x-service-api-version"

@@ -2,7 +2,7 @@
 
 The handshake passes the edge and the application over ASGI. Once it is accepted, messages go
 straight between the connection and the `AcceptedSocket`: one task reads, the handler has another,
-and a message to the client is written by whoever sends it, with one call. Only what the client does
+and the task that sends a message to the client writes it, with one call. Only what the client does
 not take at once has a task of its own.
 """
 

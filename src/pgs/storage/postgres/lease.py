@@ -121,7 +121,7 @@ class Look(msgspec.Struct, frozen=True):
 
 
 class Taken(msgspec.Struct, frozen=True):
-    """The shards whose locks were granted, each with the last beat of the owner before.
+    """The shards whose locks were granted, each with the last beat of its previous owner.
 
     The beat is None if that owner handed the shard over, or there was none.
     """
@@ -170,7 +170,7 @@ def take(session: Session, name: str, number: int, shards: Collection[int]) -> T
     None of `shards` may be held by this session already: PostgreSQL would count a second lock, and
     a single unlock would not release the shard.
     What the shards hold must be read after this, in new statements, because an older snapshot may
-    lack the last commits of the owner before.
+    lack the last commits of the previous owner.
     """
     run = session.connection.command
     granted = [int(shard) for (shard,) in run(_LOCK, _array(sorted(shards)))]

@@ -206,7 +206,7 @@ class PipelineReader:
             self._prepared.clear()
             self._opened = opened
             # A descriptor of our own: libpq closes its socket when it finds that the server has
-            # gone, and the number could then be somebody else's.
+            # gone, and the number could then belong to another file.
             nursery.start_soon(self._receive, opened, os.dup(opened.socket))
         return self._opened
 
