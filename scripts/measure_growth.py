@@ -88,7 +88,7 @@ def main(
     keep: Annotated[Path | None, typer.Option(help="Folder for the databases.")] = None,
     alone: Annotated[Path | None, typer.Option(hidden=True)] = None,
 ) -> None:
-    """Measure the growth of costs."""
+    """Measure how the costs of a seat, a feed page, a nudge and a start grow with the seats."""
     if alone is not None:
         structlog.configure(
             wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),

@@ -1,4 +1,4 @@
-"""Writes a history of decided and paid matches into a data folder, past the actors.
+"""Writes a history of decided and paid matches into a data folder, without the actors.
 
 A million seats would take the actors an hour. The rows are those that they would have written.
 """
@@ -40,7 +40,10 @@ def write_history(
     days: int,
     tick: Callable[[int], None],
 ) -> None:
-    """Write `matches_a_day` matches for each of `days` days; `tick` gets the matches written."""
+    """Write `matches_a_day` matches for each of `days` days.
+
+    After each batch, `tick` is called with the number of matches in it.
+    """
     connection = connect(folder / DATABASE_NAME)
     connection.executescript(_LARGE_CACHE.read_text(encoding="utf-8"))
     connection.isolation_level = "DEFERRED"  # a transaction begins with the first write

@@ -94,7 +94,10 @@ _SIZES = ((1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
 def is_limit(bound: Bound) -> bool:
-    """Return whether a number limits something, by the beginning of its sentence."""
+    """Return whether a number is a limit.
+
+    It is none if its sentence begins with one of `NOT_LIMITS`, or its name ends with `_code`.
+    """
     return not (bound.text.startswith(NOT_LIMITS) or bound.name.endswith("_code"))
 
 

@@ -21,7 +21,6 @@ class HttpDriver:
         self._pool = ConnectionPool(max_connections=CONNECTIONS_MAX)
 
     async def aclose(self) -> None:
-        """Close all connections."""
         await self._pool.aclose()
 
     async def mint(self, partner_id: str, player_id: str) -> None:

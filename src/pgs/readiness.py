@@ -35,8 +35,8 @@ class Readiness:
     """
 
     def __init__(self) -> None:
-        self.core: Core | None = None  # once started
-        self.verifier: IdentityVerifier | None = None  # where an issuer is set
+        self.core: Core | None = None  # None before the start
+        self.verifier: IdentityVerifier | None = None  # None without an issuer
         self._draining = False
         self._no_room_at = float("-inf")
         self._probing = False

@@ -148,7 +148,7 @@ export class Client {
     return this.#entries((cursor) => calls.invoiceLines(invoiceId, cursor));
   }
 
-  /** Yields the matches behind a line. */
+  /** Yields the matches that a line bills. */
   lineMatches(invoiceId: string, lineId: string): AsyncGenerator<InvoicedMatch> {
     return this.#entries((cursor) => calls.lineMatches(invoiceId, lineId, cursor));
   }

@@ -178,7 +178,7 @@ export interface InvoiceLine {
   readonly amountUsdCents: number;
 }
 
-/** A match behind a line. */
+/** A match that a line of an invoice bills. */
 export interface InvoicedMatch {
   readonly matchId: string;
   readonly endedAt: number;

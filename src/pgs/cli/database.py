@@ -13,7 +13,7 @@ from pgs.operator.command import NoArgs
 from pgs.operator.commands.db import DB_BACKUP, DB_CHECK, DB_MIGRATE, BackupFolder
 from pgs.storage.data_folder import BadSource
 
-db = typer.Typer(no_args_is_help=True, help="The database.")
+db = typer.Typer(no_args_is_help=True, help="Check, copy and restore the database.")
 
 
 @db.command("migrate")

@@ -13,7 +13,7 @@ from pgs.domain.environments import Environment
 from pgs.operator.commands import invoice as c
 from pgs.operator.invoices import InvoiceSummary, InvoiceWithLines
 
-invoice = typer.Typer(no_args_is_help=True, help="Invoices.")
+invoice = typer.Typer(no_args_is_help=True, help="Assemble, show, pay and void invoices.")
 
 
 def _is_month(text: str) -> str:

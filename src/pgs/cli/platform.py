@@ -35,9 +35,9 @@ from pgs.operator.commands.tier import (
 )
 
 tier = typer.Typer(no_args_is_help=True, help="Tiers: what a seat costs and what its match pays.")
-terms = typer.Typer(no_args_is_help=True, help="Rake terms.")
-match = typer.Typer(no_args_is_help=True, help="Matches.")
-ledger = typer.Typer(no_args_is_help=True, help="The ledger.")
+terms = typer.Typer(no_args_is_help=True, help="Publish rake terms, and end agreements.")
+match = typer.Typer(no_args_is_help=True, help="End running matches.")
+ledger = typer.Typer(no_args_is_help=True, help="Check the ledger of all money.")
 keyring = typer.Typer(
     no_args_is_help=True, help="The key ring that signs tokens and cursors and seals secrets."
 )
@@ -131,7 +131,7 @@ def list_tiers(as_json: Json = False, config: ConfigFile = None, data: DataDir =
 
 @terms.callback()
 def rake_terms() -> None:
-    """Rake terms."""
+    """Publish rake terms, and end agreements."""
 
 
 @terms.command("publish")
@@ -184,7 +184,7 @@ def end(
 
 @match.callback()
 def matches() -> None:
-    """Matches."""
+    """End running matches."""
 
 
 @match.command("void")
@@ -211,7 +211,7 @@ def void(
 
 @ledger.callback()
 def the_ledger() -> None:
-    """The ledger."""
+    """Check the ledger of all money."""
 
 
 @ledger.command("check")

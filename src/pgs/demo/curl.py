@@ -22,7 +22,7 @@ def curl_line(base_url: str, exchange: Exchange) -> str:
 
 
 def paste_lines(base_url: str, key: str, order: str) -> list[tuple[str, str]]:
-    """Return pairs: what a line does, and the line. `order` begins the lines' idempotency keys."""
+    """Return pairs: what a line does, and the line. The idempotency keys begin with `order`."""
 
     def curl(path: str, body: dict[str, Any] | None = None) -> str:
         words = [

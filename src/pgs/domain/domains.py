@@ -22,7 +22,7 @@ def normalise_domain(text: str) -> str | None:
 
 
 def inside(email: str, domain: str) -> bool:
-    """Return whether an address is of exactly this domain. `normalise_domain` returned `domain`."""
+    """Return whether an address is of exactly `domain`, a result of `normalise_domain`."""
     return email_domain(email) == domain
 
 

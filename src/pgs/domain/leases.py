@@ -94,8 +94,8 @@ def answers_from(sightings: Sightings, last: Beat | None, now: float) -> float:
 
     `last` is the row of the previous owner, read after the lock was granted; None if that owner
     handed the shard over, or there was none. The previous owner may answer from memory for `HOLD_S`
-    after that beat. The observer made its first sighting of the beat after the beat, so it counts
-    from that sighting; for a beat that it has not seen, it counts from `now`.
+    after the beat in that row. When the beat was made is not known here, but it was not later than
+    when it was first seen. So `HOLD_S` is counted from then, or from `now` for a beat not yet seen.
     """
     if last is None:
         return now

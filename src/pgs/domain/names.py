@@ -35,7 +35,10 @@ _IDEMPOTENCY_KEY = re.compile(IDEMPOTENCY_KEY, re.ASCII)
 
 
 def is_partner_id(text: str) -> bool:
-    """Return whether `text` can name a partner: 3 to 32 of a-z 0-9 -, a letter first."""
+    """Return whether `text` can name a partner.
+
+    A partner's id has 3 to 32 of a-z 0-9 -, begins with a letter, and is not reserved.
+    """
     return _PARTNER_ID.fullmatch(text) is not None and text not in RESERVED_PARTNER_IDS
 
 

@@ -57,7 +57,7 @@ class Database(Protocol):
     def all_faults(self) -> list[str]:
         """Return the faults of pages, indexes and ledgers; none if all is sound.
 
-        It blocks its thread, and rests often, so that the service works on meanwhile. Raises
+        It blocks its thread, and pauses often, so that other threads can work. Raises
         `StoreOutage`.
         """
 

@@ -237,7 +237,7 @@ async def matches_of_line(
     after: tuple[int, str],
     page_size: int,
 ) -> list[BilledMatch]:
-    """Return the matches behind a line by end and id, beginning after that end and id."""
+    """Return the matches that a line bills, by end and id, beginning after that end and id."""
     ended_at, match_id = max(after, (start_of(line.day), ""))
     rows = await reader.all(
         "invoices.matches_of_line",

@@ -41,5 +41,4 @@ class Reader(Protocol):
     async def still_fails(self) -> bool:
         """Return whether the last read that failed fails again."""
 
-    def close(self) -> None:
-        """Close the connection."""
+    def close(self) -> None: ...

@@ -69,8 +69,7 @@ class Commits(Protocol):
     def abandon(self) -> None:
         """Leave no transaction open, after `commit` has raised."""
 
-    def close(self) -> None:
-        """Close the connection."""
+    def close(self) -> None: ...
 
 
 class Writer:

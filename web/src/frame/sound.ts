@@ -48,7 +48,7 @@ const ATTACK_S = 0.006;
 
 let audio: AudioContext | null = null;
 
-/** Plays a sound. Browsers allow it once the player has pressed something. */
+/** Plays a sound. Browsers allow it only after the player has pressed something. */
 export function play(name: SoundName): void {
   audio ??= new AudioContext();
   for (const { wave, from, to, after, lasts, peak } of SOUNDS[name]) {

@@ -49,7 +49,7 @@ export class Refused extends Error {
   readonly status: number;
   readonly reason: string;
   readonly requestId: string;
-  /** Every field of the answer. */
+  /** The answer's JSON object. */
   readonly told: Readonly<Record<string, unknown>>;
 
   constructor(status: number, told: Record<string, unknown>, requestId: string) {

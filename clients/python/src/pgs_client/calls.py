@@ -209,7 +209,7 @@ def invoice_lines(
 def line_matches(
     invoice_id: str, line_id: str, cursor: str | None = None, limit: int | None = PAGE_MAX
 ) -> Call[Page[InvoicedMatch]]:
-    """Read a page of the matches behind a line."""
+    """Read a page of the matches that a line bills."""
     query = {"cursor": cursor, "limit": limit}
     return Call(
         "GET",
@@ -219,7 +219,7 @@ def line_matches(
 
 
 def usage(from_day: str, to_day: str) -> Call[Json]:
-    """Read number and money of each final day's matches; the JSON is returned unchanged."""
+    """Read how many matches each final day has, and their money. Returns the JSON unchanged."""
     return Call("GET", _path("usage", query={"from": from_day, "to": to_day}), _whole)
 
 

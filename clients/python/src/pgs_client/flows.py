@@ -1,7 +1,8 @@
 """What the client does, without input and output: generators that a driver carries out.
 
-A flow yields a step and is sent what became of it. The drivers in `client.py` and `trio_client.py`
-send requests, wait, and use the store; everything else is decided here.
+A flow yields a step, and the driver sends the step's result into the generator. The drivers in
+`client.py` and `trio_client.py` send requests, wait, and use the store; everything else is decided
+here.
 """
 
 import json
@@ -73,7 +74,7 @@ class Retries:
 
 @dataclass(frozen=True)
 class Request:
-    """A step: send this and read the whole answer. `path` has the query. Sent an Answer or Lost."""
+    """A step: send this and read the whole answer. `path` has the query. Result: Answer or Lost."""
 
     method: str
     path: str
@@ -83,19 +84,19 @@ class Request:
 
 @dataclass(frozen=True)
 class Pause:
-    """A step: wait. Sent None."""
+    """A step: wait. Result: None."""
 
     seconds: float
 
 
 @dataclass(frozen=True)
 class LoadCursor:
-    """A step: read the cursor from the store. Sent the cursor, or None."""
+    """A step: read the cursor from the store. Result: the cursor, or None."""
 
 
 @dataclass(frozen=True)
 class Save:
-    """A step: write rows and cursor to the store, in one transaction. Sent None."""
+    """A step: write rows and cursor to the store, in one transaction. Result: None."""
 
     rows: Sequence[Row]
     cursor: str

@@ -297,7 +297,7 @@ class InvoiceLine(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class InvoicedMatch(Record):
-    """A match behind a line."""
+    """A match that a line of an invoice bills."""
 
     match_id: str
     ended_at: int

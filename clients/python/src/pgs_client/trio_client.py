@@ -257,11 +257,11 @@ class TrioClient:
         return self._entries(lambda cursor: calls.invoice_lines(invoice_id, cursor))
 
     def line_matches(self, invoice_id: str, line_id: str) -> AsyncIterator[InvoicedMatch]:
-        """Yield the matches behind a line."""
+        """Yield the matches that a line bills."""
         return self._entries(lambda cursor: calls.line_matches(invoice_id, line_id, cursor))
 
     async def usage(self, from_day: str, to_day: str) -> Json:
-        """Read number and money of each final day's matches; the JSON is returned unchanged."""
+        """Read how many matches each final day has, and their money. Returns the JSON unchanged."""
         return await self.send(calls.usage(from_day, to_day))
 
     async def seat_summary(self, from_day: str, to_day: str) -> Json:

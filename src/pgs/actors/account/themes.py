@@ -1,4 +1,4 @@
-"""The rule that writes a theme."""
+"""Decides which theme an environment has after a member's or a test key's change."""
 
 from msgspec.structs import replace
 

@@ -48,7 +48,7 @@ class ChoreRunner:
     """Runs chores side by side, and counts how their runs ended.
 
     After any error the chore runs again after its pause. An unexpected error also counts as a
-    crash; after too many crashes the chore rests for the limit's cool-down.
+    crash; after too many crashes the chore pauses for the limit's cool-down.
     """
 
     def __init__(

@@ -32,7 +32,7 @@ many takes about 5 ms, for which other partners' calls have to wait."""
 
 
 class Placed(msgspec.Struct, frozen=True):
-    """A confirmed seat as planned. `closed`: the match in which it ended, if it was closed."""
+    """A confirmed seat as the plan saves it. `closed`: its own match, if the plan ends the seat."""
 
     seat: Seat
     closed: MatchWithSeats | None = None

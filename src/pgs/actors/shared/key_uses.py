@@ -56,9 +56,9 @@ class KeyUses:
         return known
 
     async def write(self, coarse_s: int = COARSE_S) -> None:
-        """Write the uses whose row is older than `coarse_s`, one transaction for each partner.
+        """Write each use that is more than `coarse_s` seconds newer than its row.
 
-        Raises what the store raises.
+        A partner's uses are one transaction. Raises what the store raises.
         """
         due: dict[str, dict[str, int]] = {}
         for (partner_id, key_id), used_at in self._used.items():

@@ -26,7 +26,7 @@ class OpenMoney:
         return self.charges.overdue + self.payouts.overdue
 
     def counted(self, charges: OpenCount, payouts: OpenCount, now: int) -> bool:
-        """Note a count; return whether to report that something is overdue, at most once a day."""
+        """Note a count; return True if items are overdue and none was reported for a day."""
         self.charges, self.payouts = charges, payouts
         if not self.overdue:
             self._told_at = None

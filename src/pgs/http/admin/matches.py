@@ -85,7 +85,7 @@ async def list_matches(call: AdminCall) -> Answer:
 async def _find(
     call: AdminCall, environment: Environment, before: int, page_size: int
 ) -> list[tuple[int, str]]:
-    """Return each match as a seat's sequence and the match id, by the narrowest filter."""
+    """Return the matches that the narrowest filter finds: a seat's sequence and the match id."""
     database, query = call.services.parts.database, call.query
     owner = (call.principal.account.partner_id, environment)
     if "seatId" in query or "idempotencyKey" in query:

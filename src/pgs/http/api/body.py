@@ -209,7 +209,7 @@ def _look(pairs: list[tuple[str, object]]) -> None:
 
 
 def _field(name: str) -> str:
-    """Return how a message names a client's field: by its name if the name looks like ours."""
+    """Return how a message names a client's field: by its name only if it matches `_NAME`."""
     return f"Field `{name}`" if _NAME.fullmatch(name) else "A field of the body"
 
 

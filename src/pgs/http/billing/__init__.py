@@ -89,7 +89,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "invoices/{invoice_id}/lines/{line_id}/matches",
         list_matches,
         MatchPage,
-        "The matches behind a line of an invoice",
+        "The matches that a line of an invoice bills",
         query=LIST_QUERY,
         errors=(*_OF_ONE, "invalid_cursor"),
     ),

@@ -1,4 +1,4 @@
-"""Invoices, their lines, and the matches behind a line, for API keys and for members.
+"""Invoices, their lines, and the matches that a line bills, for API keys and for members.
 
 Amounts in US cents, times in epoch seconds, days as `yyyymmdd` in UTC.
 """
@@ -84,7 +84,7 @@ class LineMatch(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class MatchPage(msgspec.Struct, frozen=True, rename="camel"):
-    """A page of the matches behind a line, in the order of their ends. They add up to the line."""
+    """A page of the matches that a line bills, by their ends. They add up to the line."""
 
     matches: list[LineMatch]
     next_cursor: str | None
@@ -151,7 +151,7 @@ async def list_lines(call: AccountCall, environment: Environment) -> Answer:
 
 
 async def list_matches(call: AccountCall, environment: Environment) -> Answer:
-    """Return a page of the matches behind a line."""
+    """Return a page of the matches that a line bills."""
     limit = wanted_limit(call)
     if not isinstance(limit, int):
         return limit

@@ -27,10 +27,10 @@ class NoFrame(Exception):
 
 
 class Frame(Protocol):
-    """A source of the document."""
+    """Gives the document as a template, in which the marks are not replaced yet."""
 
     async def template(self, language: str) -> str:
-        """Return the document with its marks. Raises `NoFrame` and `NotFetched`."""
+        """Return the template for a language. Raises `NoFrame` and `NotFetched`."""
         ...
 
 
@@ -41,7 +41,7 @@ class BundledFrame:
         self._templates = templates
 
     async def template(self, language: str) -> str:
-        """Return the document of a language with its marks. Raises `NoFrame`."""
+        """Return the template for a language. Raises `NoFrame` if there is none."""
         found = self._templates.get(language)
         if found is None:
             raise NoFrame
@@ -70,7 +70,7 @@ class UpstreamFrame:
         self._fetched: trio.Event | None = None
 
     async def template(self, language: str) -> str:
-        """Return the document with its marks.
+        """Return the template, whatever the language.
 
         Raises NotFetched. For `RETRY_S` after a failure, it raises the same error again at once.
         """

@@ -33,7 +33,6 @@ class Session(msgspec.Struct, frozen=True):
 
     @property
     def partner_id(self) -> str:
-        """The partner's id."""
         return self.claims.partner_id
 
     @property

@@ -98,7 +98,6 @@ class NodeCalls:
         )
 
     async def aclose(self) -> None:
-        """Close all connections."""
         await self._pool.aclose()
 
     @asynccontextmanager

@@ -243,7 +243,7 @@ def _named(owner: Node) -> tuple[bytes, bytes]:
 
 
 async def _whole_body(receive: Receive) -> bytes:
-    """Return a request's body, which the edge bounds. Raises `ClientGone`."""
+    """Return a request's body, whose size the edge limits. Raises `ClientGone`."""
     body = bytearray()
     while True:
         message = await receive()

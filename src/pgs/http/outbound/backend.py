@@ -141,7 +141,7 @@ class PinnedStream(httpcore.AsyncNetworkStream):
     ) -> bytes:
         """Send what was written, and return what has arrived; b"" at the end of a body.
 
-        Raises NoResponse if the connection breaks, ends before the body or sends too much.
+        Raises NoResponse if the connection breaks, ends before the body does, or brings too much.
         """
         if self._left <= 0:
             raise NoResponse(TOO_LONG)

@@ -220,7 +220,7 @@ class LimitedResolver(trio.abc.HostnameResolver):
             lookup.give_back(self._threads, self._of_slow)
 
     def statistics(self) -> ResolverStatistics:
-        """Return what the resolver is doing now."""
+        """Return how many names and threads are in use now, and which names are slow."""
         return ResolverStatistics(
             names=len(self._hosts),
             waited_for=self._threads.borrowed_tokens,

@@ -218,5 +218,4 @@ class Connection:
         return result
 
     def close(self) -> None:
-        """Close the connection."""
         self.opened.finish()

@@ -37,7 +37,7 @@ IDLE_READERS: Final = 2
 """Connections for bulk reads that stay open when nobody uses them: one for each limiter."""
 
 REST_S: Final = 0.005
-"""Seconds of a rest of the daily check, in which the calls have the machine to themselves."""
+"""Seconds of a pause of the daily check, in which the calls have the machine to themselves."""
 
 SHOWN_LIMIT: Final = 100
 """Faults listed in one report. A longer list would be of no more help to an operator."""

@@ -115,7 +115,7 @@ def _spelled(value: SqlValue) -> bytes | None:
 
 
 def rows_of(result: pq.abc.PGresult, rows: Transformer) -> list[Row]:
-    """Return the rows of a result. `rows` keeps nothing from one result to the next."""
+    """Return the rows of a result. One `rows` may convert any number of results."""
     rows.set_pgresult(result)
     return rows.load_rows(0, result.ntuples, tuple)
 

@@ -14,10 +14,10 @@ SHOWN_LIMIT: Final = 100
 """Faults listed in one report. A longer list would be of no more help to an operator."""
 
 STEPS_BETWEEN_RESTS: Final = 100_000
-"""Steps of SQLite's machine between two rests of the daily check: some milliseconds of work."""
+"""Steps of SQLite's machine between two pauses of the daily check: some milliseconds of work."""
 
 REST_S: Final = 0.005
-"""Seconds of a rest of the daily check, in which the calls have the machine to themselves."""
+"""Seconds of a pause of the daily check, in which the calls have the machine to themselves."""
 
 
 def faults_of(connection: sqlite3.Connection) -> list[str]:
@@ -53,9 +53,9 @@ def all_faults_of(connection: sqlite3.Connection, pause: Callable[[], None]) -> 
 
 
 def go_on() -> None:
-    """Take no rest: tests on a virtual clock have no time for it."""
+    """Make no pause: tests on a virtual clock have no time for it."""
 
 
 def rest() -> None:
-    """Take a rest of `REST_S`."""
+    """Pause for `REST_S`."""
     threading.Event().wait(REST_S)

@@ -122,7 +122,6 @@ class SqliteCommits:
             log_error("rollback_failed", error)
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
 

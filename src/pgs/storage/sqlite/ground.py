@@ -1,4 +1,4 @@
-"""Judges a data folder before its database is opened, and the files while it is open."""
+"""Checks a data folder before its database is opened, and the database's files afterwards."""
 
 from __future__ import annotations
 

@@ -82,7 +82,6 @@ class SqliteReader:
         return False
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
 

@@ -127,7 +127,8 @@ function Square(props: SquareProps) {
       aria-label={label}
       aria-disabled={!entry.isPlayable(cell.id)}
       onFocus={() => focus.setPlace(place)}
-      // A double click places one disc: its second press is no answer to what has come between.
+      // The second press of a double click is ignored. Otherwise it would place another disc if the
+      // opponent has moved between the two.
       onClick={({ detail }) => (detail < 2 || adapter.sources) && entry.press(cell.id)}
     >
       {cell.mark !== null && (

@@ -9,7 +9,7 @@ interface MovesProps {
   controller: Controller;
 }
 
-/** The moves: a column in a wide box, a strip in a tall one. A press shows that position. */
+/** The moves: a column in a wide frame, else a strip. A press on a move shows its position. */
 export function Moves({ published: { play, past }, controller }: MovesProps) {
   const { match } = play;
   const speaker = useSpeaker();

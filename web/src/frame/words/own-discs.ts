@@ -1,4 +1,4 @@
-/** The texts that come with the games of discs and signs. See `own.ts`. */
+/** The texts that are loaded with tic-tac-toe, connect four and reversi. See `own.ts`. */
 
 import type { Catalogue } from './en';
 

@@ -17,7 +17,7 @@ export interface StoryStep {
   says?: string;
   /** An id that belongs to the step. */
   id?: string;
-  /** What few people need: its name and its text. */
+  /** A text that few people need. It is shown when its name is pressed. */
   more?: { name: string; text: string };
   /** The attempt at a delivery that the step is about. */
   attemptId?: string;

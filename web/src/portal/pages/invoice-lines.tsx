@@ -1,4 +1,4 @@
-/** The lines of an invoice. Each opens in place, with the matches behind it. */
+/** The lines of an invoice. Each opens in place and shows the matches that it bills. */
 
 import type { Api, Environment } from '../api';
 import { Card } from '../parts/card';

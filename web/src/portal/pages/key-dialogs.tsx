@@ -22,7 +22,7 @@ export interface Asked {
   key: Key;
 }
 
-/** How often it is asked whether a new key has been used, in milliseconds. */
+/** The pause between two looks whether a new key has been used, in milliseconds. */
 const LOOK_MS = 3000;
 
 interface DialogsProps {

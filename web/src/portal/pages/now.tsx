@@ -29,7 +29,7 @@ interface Budget {
   burst: number;
 }
 
-/** The rows that are shown, those that wait while it is paused, and the budget. */
+/** The rows that are shown, those that a pause holds back, and the calls that are left. */
 function useRows({ api, environment }: PageProps) {
   const [rows, setRows] = useState<NowRow[]>([]);
   const [waiting, setWaiting] = useState<LiveEvent[]>([]);

@@ -29,7 +29,7 @@ interface CodeFormProps {
   api: Api;
   label: ComponentChildren;
   help?: ComponentChildren;
-  /** The buttons of the form. */
+  /** Returns the buttons below the field. `busy`: a code is being checked. */
   foot(busy: boolean): ComponentChildren;
   onDone(): void;
 }

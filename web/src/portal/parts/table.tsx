@@ -69,7 +69,8 @@ interface CellProps<Row> {
   first: boolean;
 }
 
-// The roles stand here again, since a grid takes them from a table's elements on a phone.
+// The roles are given explicitly: on a phone the style sheet makes the table a grid, and its
+// elements then have no roles of their own.
 function Cell<Row>({ column, row, first }: CellProps<Row>) {
   const { head, right, cell } = column;
   if (first) {
