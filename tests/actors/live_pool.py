@@ -30,7 +30,7 @@ async def rate(s: ReadyCore, **points: float) -> None:
         )
         for player, mean in points.items()
     ]
-    await s.write_past_the_actors(*stmts)
+    await s.write_without_the_actors(*stmts)
 
 
 async def pairing(s: ReadyCore, seat: Seat) -> dict[str, Any]:

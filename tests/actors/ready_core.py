@@ -171,7 +171,7 @@ class ReadyCore:
         report = await check_ledger(self.reader)
         assert report.sound, report
 
-    async def write_past_the_actors(self, *stmts: Stmt) -> None:
+    async def write_without_the_actors(self, *stmts: Stmt) -> None:
         """Commit statements directly, so that no actor knows of them."""
         await self.parts.database.writer.submit(Tx("acme", stmts))
 

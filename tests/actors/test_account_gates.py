@@ -80,7 +80,7 @@ async def test_a_step_up_that_expired_on_the_way_to_the_actor_is_refused(
     async with ready_core(tmp_path) as s:
         await join(s, "ada")
         assert await ask(s, MintKey("ada", "test", "k", rule=fresh)) == refuse("totp_not_enrolled")
-        await s.write_past_the_actors(
+        await s.write_without_the_actors(
             put_factor("acme", "ada", Factor(sealed_secret="x", windows=(Window("", at(0)),)))
         )
         await until(119)
@@ -99,12 +99,12 @@ async def test_a_step_up_that_expired_on_the_way_to_the_actor_is_refused(
         )
 
 
-async def test_a_member_written_past_the_actor_passes_the_gates_within_a_minute(
+async def test_a_member_written_without_the_actor_passes_the_gates_within_a_minute(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
         late = Member("late", "late@acme.example", "viewer", at(0))
-        await s.write_past_the_actors(*insert_member("acme", late))
+        await s.write_without_the_actors(*insert_member("acme", late))
         await until(59.9)
         assert s.parts.registry.member("late") is None
         await until(60)

@@ -171,7 +171,7 @@ async def test_revoking_an_invite_that_is_accepted_at_that_moment_is_refused(
         async def claim_first(tx: Tx) -> Outcome:
             monkeypatch.undo()
             after = msgspec.structs.replace(was, revision=was.revision + 1)
-            await s.write_past_the_actors(
+            await s.write_without_the_actors(
                 accept_invite("acme", made.invite_id, "ada"), rows.update_partner(was, after)
             )
             return await writer.submit(tx)

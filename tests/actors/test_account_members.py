@@ -95,13 +95,13 @@ async def test_a_member_who_was_removed_can_join_again_or_elsewhere_without_thei
         assert (known.account.partner_id, known.member.role) == ("other", "viewer")
 
 
-async def test_a_member_written_past_the_actors_is_seen_within_a_minute(
+async def test_a_member_written_without_the_actors_is_seen_within_a_minute(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
         await join(s, "ada")
         was = s.account()
-        await s.write_past_the_actors(
+        await s.write_without_the_actors(
             set_role("acme", "ada", "viewer"),
             rows.update_partner(was, msgspec.structs.replace(was, revision=was.revision + 1)),
         )

@@ -145,7 +145,7 @@ async def test_a_change_is_written_whole_or_not_at_all(
         assert s.account().webhook_on == {"test"}
 
 
-async def test_an_account_switched_off_past_the_actors_ends_the_tries_still_due(
+async def test_an_account_switched_off_without_the_actors_ends_the_tries_still_due(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(DOWN)

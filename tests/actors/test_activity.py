@@ -114,7 +114,7 @@ def test_the_limit_of_subscribers_counts_both_environments_and_no_other_partner(
     assert not any(activity.has_subscribers("acme", each) for each in ENVIRONMENTS)
 
 
-async def test_of_the_calls_of_one_second_twenty_are_told_and_the_others_counted() -> None:
+async def test_twenty_calls_of_one_second_are_reported_and_the_others_counted() -> None:
     activity = Activity()
     subscriber = activity.subscribe("acme", "test")
     assert subscriber is not None

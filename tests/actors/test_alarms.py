@@ -19,7 +19,7 @@ KEY = ("acme", "mat_1")
 
 
 class Rings:
-    """A directory whose tables note when they are told to look again."""
+    """Stands for the directory and for each table; notes when a table is told to look again."""
 
     def __init__(self) -> None:
         self.rung: list[tuple[float, str]] = []

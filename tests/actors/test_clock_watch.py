@@ -67,7 +67,7 @@ async def test_readiness_tells_that_the_clock_went_back(
         assert f"went back by {TWO_DAYS} s" in readiness.notes()["clock"]
 
 
-def test_rows_that_are_ahead_are_told_once_each_time() -> None:
+def test_rows_that_are_ahead_are_reported_once_each_time() -> None:
     class Standing:
         def now(self) -> int:
             return START

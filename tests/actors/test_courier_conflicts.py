@@ -36,7 +36,7 @@ async def changed_in_flight(
         await s.fail_nudges(2)
         s.nudge()
         await until(1)
-        await s.write_past_the_actors(change)
+        await s.write_without_the_actors(change)
         await until(3)
         assert len(await s.attempts()) == 3
         yield s, endpoints

@@ -137,7 +137,7 @@ async def test_a_secret_sealed_for_another_endpoint_does_not_open(
     async with courier_core(tmp_path, endpoints) as s:
         live = await find_endpoint(s.reader, "acme", "live")
         assert live is not None
-        await s.write_past_the_actors(rotate_secret("acme", "test", live.sealed_secret, at(0)))
+        await s.write_without_the_actors(rotate_secret("acme", "test", live.sealed_secret, at(0)))
         s.nudge()
         s.nudge(environment="live")
         await until(1)

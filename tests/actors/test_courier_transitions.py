@@ -63,7 +63,7 @@ async def test_a_match_nudges_once_at_its_start_once_at_its_end_and_once_for_its
         assert await nudged(s) == [match_id] * 3
 
 
-async def test_a_seat_that_finds_nobody_nudges_at_its_end_and_for_its_money(
+async def test_a_seat_without_an_opponent_causes_a_nudge_at_its_end_and_one_at_its_refund(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with core_with_endpoint(tmp_path, Endpoints()) as s:

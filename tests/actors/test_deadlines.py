@@ -58,7 +58,7 @@ async def test_a_due_row_without_a_note_of_its_deadline_is_found_within_a_minute
     async with ready_core(tmp_path) as s:
         seat = await s.seat("alice")
         await until(65)  # the chore has just searched the rows
-        await s.write_past_the_actors(
+        await s.write_without_the_actors(
             rows.update_seat(seat, msgspec.structs.replace(seat, due_at=at(100)))
         )
         await until(99)

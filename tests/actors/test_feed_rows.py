@@ -80,7 +80,7 @@ async def test_pages_of_generated_rows_are_the_bytes_that_their_records_encode_t
         principal = await key_for(s)
         parts = msgspec.structs.replace(s.parts, feed_rows=FeedRows(kept))
         core = msgspec.structs.replace(s.core, parts=parts)
-        await s.write_past_the_actors(
+        await s.write_without_the_actors(
             rows.move_head(*FEED, rows.Head(), rows.Head(seat_seq=400, feed_position=400)),
             *(rows.insert_seat(generated(chance, number)) for number in range(1, 401)),
         )

@@ -70,7 +70,7 @@ async def test_an_asker_who_leaves_during_the_commit_stops_no_message(
         assert await counter.cell.ref.ask(Add()) == 2
 
 
-async def test_a_message_that_was_taken_is_waited_for_past_its_deadline(
+async def test_an_ask_waits_past_its_deadline_if_the_actor_has_begun_with_the_message(
     autojump_clock: MockClock,
 ) -> None:
     async with actor_system() as system:

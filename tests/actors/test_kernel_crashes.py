@@ -12,7 +12,7 @@ from tests.actors.counter_cell import Add, CounterCell, Do, Tell, raises
 from tests.virtual import actor_system
 
 
-async def test_a_crash_loses_its_message_alone_and_the_next_one_finds_the_state_of_the_rows(
+async def test_a_crash_loses_only_its_message_and_the_next_message_finds_the_state_of_the_rows(
     autojump_clock: MockClock,
 ) -> None:
     async with actor_system() as system:

@@ -49,7 +49,7 @@ def test_the_log_is_kept_for_thirty_days() -> None:
     assert KEEP_ATTEMPTS_S == 30 * 86_400
 
 
-async def test_tries_of_thirty_days_ago_go_and_younger_ones_stay(
+async def test_tries_are_deleted_after_thirty_days_and_not_before(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -137,7 +137,9 @@ async def test_a_courier_goes_on_logging_while_its_log_is_pruned_away(
         await s.save_webhook()
         s.nudge()
         await trio.sleep(0.01)
-        await s.write_past_the_actors(rows.delete_old_attempts("acme", "test", NEWEST, START + 9))
+        await s.write_without_the_actors(
+            rows.delete_old_attempts("acme", "test", NEWEST, START + 9)
+        )
         assert await s.attempts() == []
         s.nudge()
         await trio.sleep(0.01)

@@ -43,7 +43,7 @@ async def test_a_prize_counts_as_one_payout(tmp_path: Path, autojump_clock: Mock
         assert s.parts.open_money.payouts.count == 1
 
 
-async def test_what_is_open_for_a_day_is_told_once_a_day_with_its_ids_and_stays_ready(
+async def test_items_open_for_over_a_day_are_logged_once_a_day_and_the_service_stays_ready(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     port, events = ScriptedSettlement(), list[str]()
@@ -89,7 +89,7 @@ async def test_readiness_tells_for_a_minute_that_a_connection_found_no_room(
     assert counted == ["send_timeout", "connection_refused"]
 
 
-def test_the_first_of_a_new_backlog_is_told_at_once() -> None:
+def test_the_first_of_a_new_backlog_is_reported_at_once() -> None:
     money, overdue = OpenMoney(), OpenCount(1, 0, 1)
     assert money.counted(overdue, OpenCount(), 100)
     assert not money.counted(overdue, OpenCount(), 200)
@@ -97,7 +97,7 @@ def test_the_first_of_a_new_backlog_is_told_at_once() -> None:
     assert money.counted(OpenCount(), overdue, 400)
 
 
-async def test_a_count_that_fails_is_told_and_tried_again(
+async def test_a_count_that_fails_is_reported_and_tried_again(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults, events = Faults(), list[str]()

@@ -286,7 +286,7 @@ async def test_deadlines_are_met_late_after_rows_could_not_be_read(
         assert (await s.row(seat)).end_reason == "no_opponent"
 
 
-async def test_a_seat_written_past_the_actor_is_seen_before_the_next_decision(
+async def test_a_seat_written_without_the_actor_is_seen_before_the_next_decision(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     """A foreign row takes the next sequence: the actor's write conflicts, and it decides again."""
@@ -303,7 +303,7 @@ async def test_a_seat_written_past_the_actor_is_seen_before_the_next_decision(
         plan.save(None, foreign)
         tx = plan.tx()
         assert tx is not None
-        await s.write_past_the_actors(*tx.stmts)
+        await s.write_without_the_actors(*tx.stmts)
         bob = await s.seat("bob")
         assert (bob.seq, bob.match_id) == (3, (await s.row(alice)).match_id)
         assert (await s.seat("carol")).match_id == (await s.by_key("z2")).match_id

@@ -1,4 +1,4 @@
-"""The registry of accounts: a change counts at once, a write past the actors within a minute."""
+"""The registry of accounts: a change counts at once, a write without the actors within a minute."""
 
 from pathlib import Path
 
@@ -58,12 +58,12 @@ async def test_every_account_is_there_after_a_restart(
         assert known.account.partner_id == "other"
 
 
-async def test_a_write_past_the_actor_counts_within_a_minute(
+async def test_a_write_without_the_actor_counts_within_a_minute(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
         key_id, key = await mint(s)
-        await s.write_past_the_actors(rows.schedule_revocation("acme", key_id, at(0)))
+        await s.write_without_the_actors(rows.schedule_revocation("acme", key_id, at(0)))
         await until(59.9)
         known = s.parts.registry.find_key(hash_key(key))
         assert known is not None
@@ -74,7 +74,7 @@ async def test_a_write_past_the_actor_counts_within_a_minute(
         assert known.key.is_revoked(at(60))
 
 
-async def test_a_deactivation_written_past_the_actor_closes_play(
+async def test_a_deactivation_written_without_the_actor_closes_play(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -82,7 +82,7 @@ async def test_a_deactivation_written_past_the_actor_closes_play(
         seats = [await s.seat(player) for player in ("alice", "bob", "carol")]
         other = await s.seat("alice", partner="other")
         off = msgspec.structs.replace(s.account(), active=False, switched_off_by="platform")
-        await s.write_past_the_actors(rows.update_partner(s.account(), off))
+        await s.write_without_the_actors(rows.update_partner(s.account(), off))
         await until(59.9)
         assert (await s.row(seats[2])).status == "waiting"
         await until(61)
@@ -98,7 +98,7 @@ async def test_the_account_actor_takes_over_changes_that_were_written_past_it(
 ) -> None:
     """Nothing conflicts here: only the reload keeps the actor from writing its old state back."""
     async with ready_core(tmp_path) as s:
-        await s.write_past_the_actors(
+        await s.write_without_the_actors(
             rows.update_partner(s.account(), msgspec.structs.replace(s.account(), burst=7, rate=8)),
             rows.put_licence("acme", GAME, Licence(test=True)),
         )
@@ -109,13 +109,13 @@ async def test_the_account_actor_takes_over_changes_that_were_written_past_it(
         assert await rows.read_account(s.reader, "acme") == account == s.account()
 
 
-async def test_a_conflict_with_a_write_past_the_actor_is_decided_anew_and_undoes_nothing(
+async def test_a_conflict_with_a_write_without_the_actor_is_decided_anew_and_undoes_nothing(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
         was = s.account()
         foreign = msgspec.structs.replace(was, burst=7, revision=was.revision + 1)
-        await s.write_past_the_actors(rows.update_partner(was, foreign))
+        await s.write_without_the_actors(rows.update_partner(was, foreign))
         account = await s.partner().account().ask(AddOrigin("ops", "live", "https://acme.example"))
         assert isinstance(account, Account)
         assert (account.burst, account.revision, account.origins["live"]) == (
@@ -132,7 +132,7 @@ async def test_a_command_that_a_conflict_has_made_pointless_is_refused(
 ) -> None:
     async with ready_core(tmp_path) as s:
         was = s.account()
-        await s.write_past_the_actors(
+        await s.write_without_the_actors(
             rows.update_partner(
                 was,
                 msgspec.structs.replace(
@@ -155,7 +155,7 @@ async def test_rows_that_never_stop_conflicting_end_as_a_crash_not_a_loop(
         was = s.account()
         # An event with the next number but without a raised revision: the actor's own entry
         # conflicts every time.
-        await s.write_past_the_actors(
+        await s.write_without_the_actors(
             insert_event("acme", Event(was.event_seq + 1, "evt_x", 0, "platform", "x.y", "{}"))
         )
         with pytest.raises(Crashed):

@@ -190,7 +190,7 @@ async def test_a_held_call_ends_when_its_key_or_account_or_the_service_does(
             elif how == "stopping":
                 s.parts.bells.ring_all()
             else:
-                await s.write_past_the_actors(
+                await s.write_without_the_actors(
                     accounts.schedule_revocation("acme", principal.key.key_id, 1)
                 )
         if how == "stopping":

@@ -241,7 +241,7 @@ async def test_a_deadline_that_is_told_too_early_or_too_late_changes_nothing(
         bob = await s.seat("bob")
         for seat in (waiting, alice):
             s.partner().seats(seat.environment).tell(m.SeatDue(seat.seat_id))
-            s.partner().seats("test").tell(m.SeatDue(waiting.seat_id))  # the other environment's
+            s.partner().seats("test").tell(m.SeatDue(waiting.seat_id))  # a seat of live
         s.partner().seats("test").tell(m.MatchDue(bob.match_id or ""))
         await until(1)
         assert await s.row(waiting) == waiting

@@ -103,7 +103,7 @@ async def test_asks_beyond_the_slots_are_bounded_and_end_in_time(
         await s.check_money()
 
 
-async def test_a_declined_payout_waits_for_an_operator_and_is_told_once(
+async def test_a_declined_payout_waits_for_an_operator_and_is_reported_once(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     port, events = ScriptedSettlement(), list[str]()
@@ -137,7 +137,7 @@ async def test_a_confirmed_payout_is_not_asked_for_again_while_the_other_is_open
         await s.check_money()
 
 
-async def test_an_answer_that_contradicts_a_decision_is_told_and_changes_nothing(
+async def test_an_answer_that_contradicts_a_decision_is_reported_and_changes_nothing(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     port, events = ScriptedSettlement(), list[str]()

@@ -134,7 +134,7 @@ async def test_rake_is_what_both_stakes_leave_over_the_prize_and_the_loser_pays_
         left = await s.seat("alice", "a2", 110, tier="gold")
         await s.set_prices({"gold": 105})
         right = await s.seat("bob", "b2", 105, tier="gold")
-        await s.decide(right.match_id, "alice")  # again 105 kept: all of the loser's stake
+        await s.decide(right.match_id, "alice")  # 105 kept again, the loser's whole stake
         await s.set_prices({"gold": 110})
         both = [await s.seat(player, f"{player}3", 110, tier="gold") for player in ("alice", "bob")]
         await s.set_tier("gold", 60, 62)

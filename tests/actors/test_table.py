@@ -187,7 +187,7 @@ async def test_a_table_goes_when_its_match_has_ended(
         assert s.partner().open_table(match_id) is None
 
 
-async def test_a_clock_for_each_side_is_told_with_every_message(
+async def test_a_clock_for_each_side_is_sent_with_every_message(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

@@ -102,7 +102,7 @@ def test_play_again_begins_a_match_of_the_same_game_in_the_same_frames(tab: Demo
     page.evaluate("mounts.at(-1).onAgain({ type: 'pgs.again' })")
     second = tab.shows_another_than(first)
     tab.row(second, "site-2", "started", "Connect Four")
-    # The other player presses too: the match that has begun is not ended.
+    # When the other player presses too, the match that has begun goes on.
     page.evaluate("mounts.at(-2).onAgain({ type: 'pgs.again' })")
     page.get_by_role("button", name="New match").and_(page.locator(":enabled")).wait_for()
     assert tab.match_id == second

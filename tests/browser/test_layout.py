@@ -1,4 +1,4 @@
-"""Every control of every game and state is visible in every box, and axe-core finds no fault."""
+"""Every control of every game and state is visible at every size; axe-core finds no fault."""
 
 from typing import Final, Literal
 

@@ -32,7 +32,7 @@ def test_a_double_click_on_resign_does_not_resign(shown: Shown, size: tuple[int,
 
 
 @pytest.mark.parametrize("shown", ["connect-four"], indirect=True)
-def test_a_screen_reader_meets_seven_columns(shown: Shown) -> None:
+def test_connect_four_has_one_labelled_button_for_each_of_its_seven_columns(shown: Shown) -> None:
     shown.show("connect-four", NAMED["your turn"])
     columns = shown.tab.frame.get_by_role("group", name="Connect four board").get_by_role("button")
     assert columns.count() == 7
@@ -122,7 +122,7 @@ def test_a_player_of_several_matches_chooses_between_them(shown: Shown) -> None:
     shown.tab.sees("is thinking")
 
 
-def test_the_acting_side_is_seen_in_forced_colours_and_large_text_reaches_everything(
+def test_forced_colours_show_whose_turn_it_is_and_large_text_leaves_all_controls_in_reach(
     browser: Browser, service: SharedService, partner: Partner, site: str
 ) -> None:
     base = service.client.base_url

@@ -1,4 +1,4 @@
-"""The strip of moves and the clocks, in every box."""
+"""The strip of moves and the clocks, in frames of every size."""
 
 from itertools import pairwise
 

@@ -80,7 +80,7 @@ def test_keys_are_created_rotated_and_revoked(admin: Visitor) -> None:
     assert admin.status_of(new) == 401
 
 
-def test_a_change_by_somebody_else_is_told_and_not_overwritten(admin: Visitor) -> None:
+def test_a_change_by_somebody_else_is_shown_and_not_overwritten(admin: Visitor) -> None:
     admin.open("/portal/test/origins")
     admin.stands_at("Origins")
     page = admin.page
@@ -195,7 +195,7 @@ def test_the_palette_and_keys_lead_to_pages_and_the_focus_to_their_heading(admin
     admin.press("Done", admin.dialog)
 
 
-def test_a_failing_webhook_is_told_on_every_page_but_its_own(admin: Visitor) -> None:
+def test_every_page_but_its_own_shows_that_a_webhook_fails(admin: Visitor) -> None:
     failing = {"url": "https://shop.example/h", "enabled": True, "consecutiveFailures": 4}
     off = {**failing, "enabled": False}
     admin.page.route("**/webhooks/test", lambda route: route.fulfill(json={"webhook": failing}))

@@ -53,7 +53,7 @@ def test_a_player_a_reference_and_a_key_find_the_match(viewer: Visitor, played: 
     page.set_viewport_size({"width": 1280, "height": 800})
 
 
-def test_ids_lead_to_the_match_and_its_life_is_told(viewer: Visitor, played: Any) -> None:
+def test_an_id_leads_to_the_page_of_its_match_with_every_step(viewer: Visitor, played: Any) -> None:
     page = viewer.page
     for given in (played["seatId"], played["matchId"]):
         _search(viewer, given)

@@ -45,7 +45,7 @@ def _connect_and_take_the_key(new: Visitor) -> None:
     assert axe_faults_in_both_schemes(page) == []
     page.get_by_label("Six digits from the app").fill(code_at(secret, int(time.time())))
     page.get_by_role("heading", name="Your first key").wait_for()
-    new.press("Make the test key")  # the first code has opened the window
+    new.press("Make the test key")  # no second code: the first still counts
     key = page.locator(".secret code").inner_text()
     assert page.get_by_role("button", name="Go on to the first match").is_disabled()
     assert axe_faults_in_both_schemes(page) == []
@@ -93,7 +93,7 @@ def test_a_new_admin_goes_from_the_invite_to_a_decided_match(
     assert time.monotonic() - began < CLICKING_MAX_S
     new.open("/portal/test")
     page.get_by_text("Everything works in test.").wait_for()
-    # The browser notes that somebody without an account was refused it.
+    # The browser logs the 403 that the person got before there was an account.
     assert [error for error in new.tab.errors if "403" not in error] == []
     assert new.tab.origins == {demo["baseUrl"], demo["issuer"]}
     new.close()

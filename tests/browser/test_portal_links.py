@@ -34,7 +34,7 @@ def test_the_latest_matches_are_listed_before_anything_is_looked_for(
     admin.page.get_by_text("What happened to my money?").wait_for()
 
 
-def test_the_life_of_a_match_leads_to_the_attempt_and_to_the_player(
+def test_the_page_of_a_match_has_links_to_the_attempt_and_to_the_player(
     admin: Visitor,
 ) -> None:
     (match,) = admin.call("GET", "matches?environment=test")["matches"]

@@ -132,7 +132,9 @@ def test_an_invite_is_taken_back_and_its_link_then_says_so(
     row.get_by_text("taken back").wait_for()
 
 
-def test_a_member_is_removed_and_is_then_a_stranger(admin: Visitor, member: Visitor) -> None:
+def test_a_removed_member_is_refused_like_somebody_without_an_account(
+    admin: Visitor, member: Visitor
+) -> None:
     admin.open("/portal/members")
     admin.stands_at("Members")
     admin.press(f"Remove {_DEVELOPER}")

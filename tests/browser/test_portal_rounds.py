@@ -58,12 +58,12 @@ class _Held:
     def end(self) -> None:
         """Let all go, and hold nothing more."""
         self.let_go()
-        self._page.unroute(self._pattern)  # lets those go that were made meanwhile
+        self._page.unroute(self._pattern)  # lets go what was asked meanwhile
 
 
 @pytest.fixture(scope="module")
 def admin(browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
-    """The demo's admin."""
+    """A visitor who is signed in as the admin of the demo's account, on the page Home."""
     visitor = Visitor(browser, demo)
     visitor.open("/portal")
     visitor.sign_in()

@@ -114,7 +114,7 @@ def test_the_call_that_is_shown_ends_the_match_when_it_is_run_in_a_shell(admin: 
     assert shown.count() == 0
 
 
-def test_a_refusal_says_what_helps_as_a_server_would_be_told(admin: Visitor) -> None:
+def test_a_refused_test_match_shows_the_reason_and_a_link_that_helps(admin: Visitor) -> None:
     _open(admin, "Reversi")
     assert by_admin(admin.demo, "DELETE", "games/reversi/test")["_status"] == 200
     try:

@@ -26,7 +26,9 @@ def test_an_amount_that_is_not_whole_cents_is_refused_with_what_to_type(
     assert not (tmp_path / "data").exists()
 
 
-def test_a_tier_whose_prize_locks_it_says_so(tmp_path: Path) -> None:
+def test_setting_a_tier_says_when_its_prize_is_too_high_for_it_to_take_seats(
+    tmp_path: Path,
+) -> None:
     at = ("--data", tmp_path / "data")
     said = " ".join(pgs(*TIER, "--floor", "100", "--prize", "250", *at).stdout.split())
     assert "takes no seats: its prize of 250 cents is more than" in said

@@ -78,7 +78,7 @@ def test_the_ring_is_on_disk_before_the_database_is(
     assert "No space left" in pgs("db", "migrate", "--data", tmp_path).stderr
 
 
-async def test_a_command_on_a_stopped_service_prints_only_its_answer_and_pays_before_it_ends(
+async def test_a_command_on_a_stopped_service_prints_its_answer_alone_and_pays_what_is_due(
     tmp_path: Path,
 ) -> None:
     await prepare(tmp_path, "ann", "bob", "cleo")
@@ -142,7 +142,7 @@ async def test_a_second_service_on_the_same_folder_is_refused(
 
 
 @pytest.mark.parametrize("name", ["operator.sock", "operator.sock.new"])
-def test_a_folder_at_the_path_of_the_socket_is_named(tmp_path: Path, name: str) -> None:
+def test_the_error_names_a_folder_that_is_where_a_file_belongs(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()
     refused = process("serve", "--data", tmp_path, **FREE)
     assert (refused.returncode, refused.stdout) == (1, "")

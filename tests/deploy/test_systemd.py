@@ -113,7 +113,7 @@ def test_the_script_backs_up_a_running_service(tmp_path: Path) -> None:
     assert {"pgs.db", "keys"} <= {path.name for path in backup.iterdir()}
 
 
-def test_the_sample_of_the_settings_is_taken_and_agrees_with_the_unit() -> None:
+def test_the_sample_of_the_settings_is_accepted_and_agrees_with_the_unit() -> None:
     config = load_config(SYSTEMD.parent / "pgs.toml", environ={})
     assert config.base_url == "https://games.example"
     unit = (SYSTEMD / "pgs.service").read_text(encoding="utf-8")

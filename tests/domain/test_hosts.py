@@ -56,7 +56,7 @@ def test_a_name_has_at_most_253_characters() -> None:
 
 
 @given(st.text(alphabet="ab1.-", max_size=8))
-def test_a_dotted_name_is_a_dns_name_with_a_dot(host: str) -> None:
+def test_a_name_counts_as_dotted_exactly_if_it_is_a_dns_name_and_has_a_dot(host: str) -> None:
     assert is_dotted_name(host) == (is_dns_name(host) and "." in host)
 
 

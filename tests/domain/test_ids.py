@@ -19,7 +19,7 @@ def test_ids_of_a_later_second_sort_behind_earlier_ones(at: int, one: bytes, oth
 
 
 @given(st.integers(0, 2**40), entropy)
-def test_an_id_has_its_length_at_any_time(at: int, seed: bytes) -> None:
+def test_a_new_id_is_valid_whenever_it_is_made(at: int, seed: bytes) -> None:
     assert ids.is_id(ids.SEAT, ids.new_id(ids.SEAT, at, seed))
 
 

@@ -138,7 +138,7 @@ def test_nobody_answers_for_a_shard_while_its_previous_owner_may_answer_from_mem
     st.lists(st.sampled_from([0.1, LOOKS_S, 0.6, 0.95, 4.0]), min_size=1, max_size=40),
     st.floats(HEARTBEAT_S, 0.99),
 )
-def test_a_node_that_beats_is_never_ended_however_the_observer_pauses(
+def test_a_node_that_makes_its_beats_is_never_ended_however_long_the_observer_pauses(
     looks: list[float], every: float
 ) -> None:
     sightings, now = Sightings(), 0.0

@@ -112,7 +112,7 @@ def test_a_draw_and_no_contest_refund_each_player_the_own_stake(decision: MatchD
     ]
 
 
-def test_a_seat_that_is_closed_alone_gets_its_stake_back() -> None:
+def test_a_seat_without_an_opponent_gets_its_stake_back() -> None:
     waiting = confirm(pending_seat(1, stake_usd_cents=123), 60)
     record = record_money(close_alone(waiting, "mat_1", "no_opponent", 80), 99)
     assert list(settle(record)) == [

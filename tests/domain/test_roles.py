@@ -52,7 +52,7 @@ def test_developers_and_viewers_read_everything_but_the_invites(role: Role) -> N
     assert {call(rule) for rule in READS} - calls(role, READS) == {"GET invites"}
 
 
-def test_the_reads_are_exactly_these() -> None:
+def test_exactly_these_calls_of_the_admin_api_are_reads() -> None:
     assert {call(rule).removeprefix("GET ") for rule in READS} == {
         "account",
         "rake-terms",

@@ -26,7 +26,7 @@ def test_a_struct_shows_its_fields_but_not_its_secrets() -> None:
     assert repr((door,)) == f"({expected},)"
 
 
-def test_rich_shows_no_secret_either() -> None:
+def test_the_rich_library_shows_no_secret() -> None:
     shown = pretty_repr([Door(7, "1234")])
     assert "house_number=7" in shown
     assert "1234" not in shown

@@ -71,7 +71,7 @@ def test_a_text_that_cannot_be_read_names_both_colours_and_their_contrast() -> N
         {"corner_radius": 32},
     ],
 )
-def test_every_other_value_is_taken(changes: dict[str, Any]) -> None:
+def test_a_theme_with_valid_values_is_accepted(changes: dict[str, Any]) -> None:
     assert check_theme(replace(DEFAULT, **changes)) is None
 
 

@@ -70,7 +70,7 @@ def test_a_confirmed_stake_counts_on_the_day_of_its_confirmation() -> None:
     assert charged(first) == _of_day(DAY, seats=1, seat_stakes_usd_cents=123)
 
 
-def test_a_won_match_counts_on_the_day_of_its_end_and_its_seats_on_theirs() -> None:
+def test_a_won_match_counts_on_the_day_of_its_end_and_a_seat_on_the_day_of_its_stake() -> None:
     # Confirmed on the last day of the year before, and at its end; decided after midnight.
     record = _match(WON, (MIDNIGHT - 86_400, MIDNIGHT - 1), MIDNIGHT, (150, 110), 200)
     assert list(settled(record)) == [
@@ -123,7 +123,7 @@ def test_a_match_without_a_winner_refunds_both_stakes(
     ]
 
 
-def test_a_seat_that_is_closed_alone_is_one_no_contest_of_one_seat() -> None:
+def test_a_seat_without_an_opponent_counts_as_a_no_contest_with_one_seat() -> None:
     waiting = confirm(pending_seat(1), MIDNIGHT - 1)
     record = record_money(close_alone(waiting, "mat_1", "no_opponent", MIDNIGHT + 300), MIDNIGHT)
     assert list(settled(record)) == [
@@ -175,7 +175,7 @@ def played(draw: st.DrawFn) -> tuple[tuple[Seat, ...], MatchWithSeats | None]:
         "tier_id": draw(st.sampled_from(["bronze", "gold"])),
     }
     decision = draw(st.sampled_from([WON, LOST, DRAWN, NO_CONTEST, None]))
-    if decision is None:  # closed alone
+    if decision is None:  # a seat that found no opponent
         waiting = confirm(pending_seat(1, stake_usd_cents=stakes[0], **place), times[0])
         record = record_money(close_alone(waiting, "mat_1", "no_opponent", times[2]), times[2] + 9)
     else:

@@ -20,7 +20,7 @@ def test_only_version_1_is_served_today() -> None:
 
 
 @pytest.mark.parametrize("pin", [1, 2, 3])
-def test_a_call_without_the_header_is_answered_on_its_pin(pin: int) -> None:
+def test_a_call_without_the_header_is_answered_in_the_pinned_version(pin: int) -> None:
     assert choose(None, pin, THREE) == pin
 
 

@@ -48,7 +48,7 @@ async def _run(folder: Path, chore: Chore, error: Exception) -> list[str]:
     async with ready_core(folder) as s:
         key = TotalsKey(day_of(START) - 40, "chess", "gold")
         for partner_id in ("acme", "bravo"):
-            await s.write_past_the_actors(
+            await s.write_without_the_actors(
                 rows.move_head(partner_id, "test", rows.Head(), rows.Head(seat_seq=1)),
                 raise_totals(partner_id, "test", key, Totals(matches=1)),
             )

@@ -187,7 +187,7 @@ def test_a_promotion_names_its_piece() -> None:
         RULES.apply(state, "e7e8")
 
 
-def test_castling_has_one_name() -> None:
+def test_castling_is_written_as_the_move_of_the_king_and_in_no_other_way() -> None:
     state = position("4k3/8/8/8/8/8/8/4K2R w K - 0 1")
     assert "e1g1" in RULES.legal_moves(state)
     assert RULES.view(RULES.apply(state, "e1g1"))["fen"].startswith("4k3/8/8/8/8/8/8/5RK1")

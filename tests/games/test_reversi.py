@@ -52,7 +52,10 @@ def held(state: State) -> dict[str, int | None]:
 
 
 def discs(rows: str) -> tuple[int, int]:
-    """Return both sides' discs, as bits, of a board drawn in rows of `.`, `0`, `1`, row 1 first."""
+    """Return the bits of side 0's and of side 1's discs.
+
+    `rows` is the board from row 1 on: `.` is an empty cell, `0` and `1` a disc of that side.
+    """
     black, white = (
         sum(1 << at for at, cell in enumerate("".join(rows.split())) if cell == side)
         for side in "01"

@@ -74,7 +74,7 @@ def claims_text(more: str) -> bytes:
 
 
 def flip(text: str) -> str:
-    """Return another signature in canonical base64url."""
+    """Return a wrong signature, still in canonical base64url, from a right one."""
     return ("B" if text[0] == "A" else "A") + text[1:]
 
 

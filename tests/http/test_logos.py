@@ -58,7 +58,7 @@ async def test_what_is_no_canonical_base64_is_malformed(text: str) -> None:
     assert await reason(SentLogo("image/png", text)) == "logo_malformed"
 
 
-async def test_a_file_over_the_limit_is_refused_with_the_limit() -> None:
+async def test_the_refusal_of_a_file_over_the_limit_names_the_limit() -> None:
     padding = b"\0" * LOGO_MAX_BYTES
     refused = await check_logo(sent(padding + b"\0"))
     assert isinstance(refused, Refusal)

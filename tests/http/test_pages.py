@@ -48,7 +48,7 @@ async def test_the_published_documents_are_served(serve_app: ServeApp) -> None:
         assert "x-service-api-version" not in changelog.headers
 
 
-async def test_a_head_of_a_published_document_has_the_headers_of_a_get_and_no_body(
+async def test_the_answer_to_head_of_a_published_document_has_the_headers_of_get_and_no_body(
     serve_app: ServeApp,
 ) -> None:
     for path in ("/docs/changelog.md", "/docs/errors.json", "/docs/nothing"):

@@ -10,7 +10,7 @@ from pgs.http.transport.accepted_socket import AcceptedSocket
 from pgs.http.transport.sockets import TELL_S, OpenSockets
 from tests.http.socket_peer import Peer, conversing, idles, limited, reads
 
-# Time limits for an end
+# How long the end of a socket may take
 
 
 async def test_queued_messages_are_sent_for_a_limited_time_before_the_close(

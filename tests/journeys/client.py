@@ -116,7 +116,7 @@ def check_plain(reply: Reply, *names: str) -> None:
 
 
 def checked(method: str, path: str, reply: Reply) -> Reply:
-    """Return the answer after checking the rules for every answer of the public listener."""
+    """Return the answer, after checking what holds for all answers of the public listener."""
     path = path.partition("?")[0]
     request_id = reply.header("x-request-id")
     assert request_id is not None
@@ -229,7 +229,6 @@ class Client:
         return checked(method, path, _reply(response, response.content))
 
     async def aclose(self) -> None:
-        """Close every connection."""
         await self._pool.aclose()
 
 
@@ -289,7 +288,6 @@ class SyncClient:
         return checked(method, path, Reply(int(first.split(" ")[1]), headers, content))
 
     def close(self) -> None:
-        """Close every connection."""
         self._pool.close()
 
 

@@ -145,7 +145,7 @@ async def test_a_rate_limited_call_appears_in_the_stream(admin: AdminClient) -> 
         assert (refusal["path"], refusal["reason"]) == ("/partner/me", "rate_limited")
 
 
-async def test_every_call_with_a_key_is_told_with_its_outcome(admin: AdminClient) -> None:
+async def test_every_call_with_a_key_is_reported_with_its_outcome(admin: AdminClient) -> None:
     key = await open_for_play(admin)
     async with watching(admin) as stream:
         accepted = await admin.service.public.call("GET", "/partner/me?x=1", key)

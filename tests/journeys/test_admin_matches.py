@@ -109,7 +109,7 @@ async def test_a_cursor_leads_through_the_list(admin: AdminClient) -> None:
     check_plain(await admin.call("GET", "matches?environment=test&limit=0"), "limit")
 
 
-async def test_a_match_is_told_with_its_seats_ledger_moves_and_nudges(admin: AdminClient) -> None:
+async def test_a_match_is_shown_with_its_seats_ledger_moves_and_nudges(admin: AdminClient) -> None:
     await seat(admin, "ann", "a1", "order-1")
     match_id = (await seat(admin, "bob", "b1")).match_id
     assert match_id is not None

@@ -155,7 +155,7 @@ async def play(admin: AdminClient, key: str) -> tuple[str, str]:
 
 
 async def feed(admin: AdminClient, key: str) -> dict[str, dict[str, object]]:
-    """Return the newest row of each player, once the rows contain the refunds."""
+    """Read the feed until it has the refunds; return the newest row of each player."""
     rows: dict[str, dict[str, object]] = {}
     cursor = ""
     while len(rows) < 3 or not all("refundUsdCents" in row for row in rows.values()):

@@ -259,7 +259,9 @@ async def test_an_invite_expires(admin: AdminClient) -> None:
     assert (await admin.call_ok("GET", "invites"))["invites"][0]["status"] == "expired"
 
 
-async def test_domains_and_their_refusals(admin: AdminClient) -> None:
+async def test_a_domain_is_set_once_and_must_be_that_of_the_callers_address(
+    admin: AdminClient,
+) -> None:
     for domain in ("", "localhost", "acme", "co.uk", "1.2.3.4", "acme.example/", "-acme.example"):
         check_refusal(
             await admin.call("POST", "account/domain", {"domain": domain}), 400, "invalid_domain"

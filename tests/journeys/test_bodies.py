@@ -92,7 +92,7 @@ def send_body(client: SyncClient, endpoint: Endpoint, partner: Partner, content:
 
 
 @every_body
-def test_a_body_with_every_field_is_taken_by_every_endpoint(
+def test_a_body_with_every_field_is_accepted_by_every_endpoint(
     client: SyncClient, partner: Partner, endpoint: Endpoint
 ) -> None:
     """This shows that the refusals in the tests below have no other cause."""

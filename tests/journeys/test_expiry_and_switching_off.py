@@ -185,7 +185,7 @@ async def test_a_session_has_an_opaque_token_and_the_urls_of_this_service(
 
 
 class HeldSettlement:
-    """A settlement that confirms stakes once `released` is set."""
+    """A settlement that confirms no stake before `released` is set."""
 
     instant = False
 
@@ -194,7 +194,7 @@ class HeldSettlement:
         self.asked = 0
 
     async def charge(self, seat: Seat) -> ChargeAnswer:
-        """Return `confirmed`, once `released` is set."""
+        """Wait until `released` is set, then return `confirmed`."""
         self.asked += 1
         await self.released.wait()
         return "confirmed"

@@ -90,7 +90,7 @@ def test_a_cursor_of_another_list_is_invalid(shared: SharedService, known: Partn
 
 
 @pytest.mark.parametrize("value", ["1", "100", "500", "0100"[1:]])
-def test_a_limit_from_1_to_500_is_taken(client: SyncClient, known: Partner, value: str) -> None:
+def test_a_limit_from_1_to_500_is_accepted(client: SyncClient, known: Partner, value: str) -> None:
     ok(client.call("GET", f"/partner/results?limit={value}", known.test))
 
 
@@ -121,7 +121,7 @@ def test_a_wait_of_25_seconds_is_answered_at_once_when_there_are_rows(
     )
 
 
-def test_the_limit_bounds_a_page_and_has_more_announces_further_rows(
+def test_a_page_has_at_most_limit_rows_and_says_whether_there_are_more(
     client: SyncClient, partner: Partner
 ) -> None:
     for name in ("alice", "bob"):

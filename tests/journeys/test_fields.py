@@ -152,7 +152,7 @@ def test_a_malformed_idempotency_key_is_a_plain_400(
 
 
 @pytest.mark.parametrize("value", ["x", "x" * 128, "A-z_0.9:x", ":", "."])
-def test_an_idempotency_key_of_128_plain_characters_is_taken(
+def test_an_idempotency_key_of_128_plain_characters_is_accepted(
     client: SyncClient, partner: Partner, value: str
 ) -> None:
     assert (

@@ -16,7 +16,7 @@ ABSENT = {"payoutUsdCents", "refundUsdCents", "rakeUsdCents"}
 
 
 class HeldPayouts:
-    """A settlement that confirms every stake at once, and payouts once `released` is set."""
+    """A settlement that confirms every stake at once, but no payout before `released` is set."""
 
     instant = True
 
@@ -28,7 +28,7 @@ class HeldPayouts:
         return "confirmed"
 
     async def pay(self, match_id: str, payout: Payout) -> ChargeAnswer:
-        """Return `confirmed`, once `released` is set."""
+        """Wait until `released` is set, then return `confirmed`."""
         await self.released.wait()
         return "confirmed"
 

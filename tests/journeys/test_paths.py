@@ -206,7 +206,7 @@ def test_every_request_has_an_id_of_its_own(client: SyncClient, known: Partner) 
 @pytest.mark.parametrize(
     "path", ["/partner/me", "/partner/nothing", "/docs/changelog.md", "/nothing"]
 )
-def test_a_connection_outlives_a_body_that_arrives_after_its_answer(
+def test_a_connection_stays_open_for_a_body_that_arrives_after_the_answer(
     client: SyncClient, path: str
 ) -> None:
     where = urlsplit(client.base_url)

@@ -88,7 +88,7 @@ def test_the_refusal_of_a_live_key_says_where_to_write_the_theme(
         ({"logo": {"mime": "image/png", "base64": "AAAA"}}, "logo_not_that_image", {}),
     ],
 )
-def test_a_theme_that_cannot_be_taken_changes_nothing(
+def test_a_refused_theme_changes_nothing(
     client: SyncClient, known: Partner, changes: object, reason: str, extras: dict[str, Any]
 ) -> None:
     assert isinstance(changes, dict)

@@ -82,7 +82,7 @@ def test_a_key_is_charged_once_and_outlives_a_kill(books: SettlementProcess) -> 
     assert report["totals"][0]["chargedUsdCents"] == 100
 
 
-def test_the_same_key_with_other_values_is_refused_and_told(books: SettlementProcess) -> None:
+def test_the_same_key_with_other_values_is_refused_and_reported(books: SettlementProcess) -> None:
     charge(books)
     assert charge(books, amountUsdCents=101)[0] == 409
     code, report = check(books)

@@ -1,4 +1,4 @@
-"""Nodes for the tests of the lease. Each keeps shards, and notes when it answers for which.
+"""Nodes for the tests of the lease: each keeps its shards and notes for which it answers when.
 
 `python -m tests.storage.lease_nodes URL NAME FILE` runs one in a process of its own.
 """
@@ -86,7 +86,7 @@ class Line:
 
 
 class LeaseNode:
-    """A node's keeper, the calls that it made, and the shards that it answered for at each time."""
+    """A node's keeper, what it was told to do, and what it answered for at which time."""
 
     def __init__(self, url: str, name: str) -> None:
         self.name = name
@@ -109,7 +109,7 @@ class LeaseNode:
         self.drops += 1
 
     async def sample(self) -> None:
-        """Note again and again, until cancelled, for which shards the node answers."""
+        """Note for ever for which shards the node answers."""
         while True:
             self.samples.append((time.perf_counter(), self.keeper.owned))
             await trio.sleep(SAMPLE_S)
@@ -127,7 +127,7 @@ async def lease_node(url: str, name: str) -> AsyncIterator[LeaseNode]:
 
 
 Claims = Mapping[str, list[tuple[float, frozenset[int]]]]
-"""By node: times, and the shards for which the node answered then."""
+"""For each node, for which shards it answered at which times."""
 
 
 class Overlap(msgspec.Struct, frozen=True):
@@ -140,7 +140,7 @@ class Overlap(msgspec.Struct, frozen=True):
 def overlaps(claims: Claims) -> list[Overlap]:
     """Return where two nodes answered for a shard at one time.
 
-    If two notes in a row have a shard, the node counts as its owner for the time between them.
+    If two successive samples of a node have a shard, it answered for the shard between them too.
     """
     spans: dict[int, list[tuple[float, float, str]]] = {}
     for name, samples in claims.items():

@@ -16,7 +16,7 @@ from tests.making import pending_seat
 
 
 class Played:
-    """The play of one partner and environment."""
+    """Writes seats and matches of one partner and environment, without actors."""
 
     def __init__(
         self, database: Database, partner_id: str = "acme", environment: Environment = "test"

@@ -197,7 +197,7 @@ async def test_a_later_restored_backup_starts_beyond_an_earlier_one(
     assert positions[1] - positions[0] >= 60 * POSITIONS_A_SECOND
 
 
-async def test_a_backup_of_a_restored_backup_is_taken_over_too(
+async def test_the_feed_is_raised_again_when_a_backup_of_a_restored_backup_is_opened(
     database: SqliteDatabase, tmp_path: Path
 ) -> None:
     await _with_partner(database, Head(7, 12))

@@ -13,7 +13,7 @@ from tests.virtual import Faults, open_store
 
 
 class _Ended(BaseException):
-    """The process has ended."""
+    """Raised where the service would kill its own process."""
 
 
 def _error(code: int) -> sqlite3.OperationalError:

@@ -1,4 +1,4 @@
-"""Lists of invoices, of their lines, of matches behind a line and of what is left to bill."""
+"""Lists of invoices, of their lines, of the matches of a line and of what is left to bill."""
 
 import msgspec
 import pytest
@@ -151,7 +151,7 @@ def _line(tier: str = "bronze", game: str = "reversi", day: int = DAY) -> Invoic
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 99])
-async def test_pages_list_the_matches_behind_a_line_by_their_end_and_id(
+async def test_pages_list_the_matches_that_a_line_bills_by_their_end_and_id(
     size: int, database: Database
 ) -> None:
     play = Played(database)
@@ -238,7 +238,7 @@ async def test_partners_with_rake_left_to_bill_are_listed_once_in_pages(
     assert await listed(DAY) == [PLACES[1]]
 
 
-async def test_drafts_up_to_a_month_are_listed_in_pages(database: Database) -> None:
+async def test_drafts_of_a_month_and_all_before_it_are_listed_in_pages(database: Database) -> None:
     await _everywhere(database, 5)
     drafts = [(*place, 100 + seq) for place in PLACES for seq in (1, 2, 4, 5)]
     for size in (1, 3, 99):

@@ -1,4 +1,4 @@
-"""The report on the ledger names every invoice that was changed past the service."""
+"""The report on the ledger names every invoice that was changed outside the service."""
 
 import sqlite3
 from contextlib import closing

@@ -30,7 +30,7 @@ async def database(in_file: SqliteDatabase) -> SqliteDatabase:
 
 
 def _of_acme(database: SqliteDatabase, change: str, *values: object) -> None:
-    """Run a statement on rows of `acme`, with a value for each `?`, past the service."""
+    """Run a statement on rows of `acme`, with a value for each `?`, without the service."""
     with closing(sqlite3.connect(database.path, isolation_level=None)) as connection:
         assert connection.execute(f"{change} partner_id = 'acme'", values).rowcount > 0
 
@@ -206,7 +206,7 @@ async def test_a_row_whose_place_is_over_a_page_away_counts_as_altered(
     assert await _fault(database, monkeypatch, 5) == "row 1 is out of order"
 
 
-async def test_a_row_that_moved_to_the_end_is_missing(
+async def test_a_row_that_was_moved_to_the_end_is_reported_as_missing(
     database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _of_acme(database, "update ledger set seq = 11 where seq = 4 and")

@@ -58,7 +58,7 @@ async def test_a_move_conflicts_once_its_match_has_ended(ended: bool, tmp_path: 
         if ended:
             void = MatchDecision("no_contest", None, "platform_void", ())
             record = end(MatchWithSeats(match, ()), void, 5)
-            await s.write_past_the_actors(update_match(match, record.match))
+            await s.write_without_the_actors(update_match(match, record.match))
         outcome = await s.parts.database.writer.submit(Tx("acme", stmts))
         assert outcome is (Outcome.CONFLICT if ended else Outcome.COMMITTED)
         assert len(await rows.moves_of_match(s.reader, "acme", match.match_id)) == (

@@ -52,7 +52,7 @@ def of_process(nodes: list[LeaseNode]) -> Claims:
 
 
 def outage_s(claims: Claims) -> float:
-    """Return the longest time for which nobody answered for some shard, once all were owned."""
+    """Return the longest time without an answer for a shard, after the first answer for it."""
     samples = sorted(sample for listed in claims.values() for sample in listed)
     last: dict[int, float] = {}
     longest = 0.0

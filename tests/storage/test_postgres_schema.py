@@ -35,7 +35,7 @@ def schema(
 
 
 def _said(path: Path) -> str:
-    """Return a migration without comments, the order of bytes for texts, and its line breaks."""
+    """Return a migration on one line, without its comments and its `collate "C"`."""
     text = re.sub(r"--[^\n]*", "", path.read_text(encoding="utf-8")).replace(' collate "C"', "")
     return " ".join(text.split())
 

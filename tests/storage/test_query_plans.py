@@ -271,7 +271,7 @@ def test_a_day_of_a_long_history_takes_as_many_steps_as_one_of_a_short_history(n
         edges = {"first_day": first, "last_day": first + 9, "since": first, "until": first + 10}
         after = {"after_ended_at": first - 1, "after_match_id": "z", "page_size": 100}
         steps, found = steps_of(connection, name, **edges, **after, **same)
-        assert found in (1, 10)  # rows, or their sum
+        assert found in (1, 10)  # ten rows, or one row with their sum
         taken.append(steps)
         connection.close()
     assert max(taken) < 1.1 * min(taken), taken

@@ -39,7 +39,7 @@ def _charge(seat: Seat, after: int = 0) -> tuple[Stmt, ...]:
 
 
 def _first_head() -> Stmt:
-    """Return the statement that gives out the first sequence, as a plan would."""
+    """Return the statement with which a plan takes the first sequence from a new head."""
     return seats.move_head("acme", "test", seats.Head(), seats.Head(seat_seq=1))
 
 

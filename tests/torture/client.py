@@ -67,7 +67,6 @@ class Connection:
         return bytes(data)
 
     async def close(self) -> None:
-        """Close the connection."""
         stream, self._stream = self._stream, None
         if stream is not None:
             await trio.aclose_forcefully(stream)

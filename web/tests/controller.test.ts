@@ -279,7 +279,7 @@ test('a player of several matches sees them all and chooses', async () => {
   assert.equal(toPage('pgs.ended')[0]?.matchId, 'mat_1');
 });
 
-test('another match is asked of the host page once, and then looked for', async () => {
+test('the page is asked once for another match, and the frame then shows its seat', async () => {
   const { browser, controller, play, toPage } = await connected();
   browser.newest.deliver(snapshot());
   browser.newest.deliver({ type: 'ended', matchId: 'mat_1', seq: 2, outcome: 'ended' });

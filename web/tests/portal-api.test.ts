@@ -67,7 +67,7 @@ test('a page and the account are read at the same time', async () => {
   assert.equal(service.asked.length, 2);
 });
 
-test('what is older than the account is read again before anything is written', async () => {
+test('what is older than the account is read again before a write', async () => {
   service.arrived = async (path) => {
     if (path !== 'account' || count('account') > 1) return;
     // The keys are answered first. Then somebody changes the account, and it is answered.
@@ -81,7 +81,7 @@ test('what is older than the account is read again before anything is written', 
   assert.deepEqual(service.written, ['8']);
 });
 
-test('an account that is answered late does not bring an older revision back', async () => {
+test('a late answer with the account does not bring an older revision back', async () => {
   let late = true;
   service.arrived = async (path) => {
     if (path !== 'account' || !late) return;

@@ -44,7 +44,7 @@ test('a scheduled key has a banner if it was used after it was rotated', () => {
 
 const account = (role: Account['role']) => ({ role }) as Account;
 
-test('the palette offers the acts of a role, pages by their words and what an id is', () => {
+test('the palette offers what a role may do, pages by their words, and the match of an id', () => {
   const names = (role: Account['role'], text: string) =>
     commandsFor(account(role), 'test', text).map(({ name }) => name);
   assert.ok(names('admin', '').includes('Invite somebody'));

@@ -22,7 +22,7 @@ test('a nudge that is signed is returned', async () => {
   assert.deepEqual(await verifyWebhook(SECRET, HEADER, buffer, { now: 1800000300 }), nudge);
 });
 
-test('both secrets are taken after a rotation', async () => {
+test('both secrets are accepted after a rotation', async () => {
   for (const secrets of [['whsec_new', SECRET], [SECRET, 'whsec_new']]) {
     assert.equal((await verifyWebhook(secrets, HEADER, BODY, NOW)).partnerId, 'acme');
   }

@@ -155,7 +155,7 @@ async def test_pages_of_any_origin_may_load_the_helper(tmp_path: Path) -> None:
         assert reply.version == service.core.parts.versions.current
 
 
-async def test_a_head_has_the_headers_of_a_get_and_no_body(tmp_path: Path) -> None:
+async def test_the_answer_to_head_has_the_headers_of_get_and_no_body(tmp_path: Path) -> None:
     async with embedding_service(tmp_path) as service:
         for path in ("/embed/acme", "/embed/test/acme", "/embed/pgs-embed.js", "/embed/nobody"):
             full = await service.public.call("GET", path)
