@@ -84,7 +84,8 @@ def _program(steps: dict[str, list[str]]) -> str:
         if step in _STOPS:
             commands = [
                 *commands,
-                f"sleep 1; {_TRUSTING} {asked} | head -c 100; echo",
+                f'sleep 1; {_TRUSTING} {asked} >"$FOLDER/answer"',
+                'head -c 100 "$FOLDER/answer"; echo',
                 _STOPS[step],
             ]
         for command in commands:
