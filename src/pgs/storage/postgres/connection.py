@@ -143,14 +143,16 @@ class Connection:
 
     def read(self, statement: Statement, values: Values) -> list[Row]:
         """Return the rows of a statement. Raises `Refused` and `Lost`."""
-        if statement.name not in self._prepared:
-            prepared = self.opened.prepare(statement.name, statement.text)
-            self._rows_or_error(prepared)
-            self._prepared.add(statement.name)
-        return self._rows_or_error(
+        try:
+            if statement.name not in self._prepared:
+                prepared = self.opened.prepare(statement.name, statement.text)
+                self._rows_or_error(prepared)
+                self._prepared.add(statement.name)
             # The annotation of the library forbids None, which stands for null.
-            self.opened.exec_prepared(statement.name, values)  # type: ignore[arg-type]
-        )
+            result = self.opened.exec_prepared(statement.name, values)  # type: ignore[arg-type]
+        except Error as error:  # the connection had ended before
+            raise Lost(f"{error}".strip()) from error
+        return self._rows_or_error(result)
 
     def _rows_or_error(self, result: pq.abc.PGresult) -> list[Row]:
         if is_error(result):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, Final
 
@@ -99,6 +99,7 @@ class PipelineReader:
         self._sent: deque[_Asked | bytes | None] = deque()
         self._again: list[_Asked] = []  # skipped by the server after an error of another query
         self._sender: trio.lowlevel.Task | None = None
+        self._waiting = trio.CancelScope()  # of the task that receives
         self._rows = Transformer()
         self._failed: Query | None = None
         self._closed = False
@@ -146,10 +147,6 @@ class PipelineReader:
         except (Lost, Refused) as error:
             if isinstance(error, Refused) and not error.is_fault:
                 raise
-            name, params = queries[0]
-            self._failed = Query(name, params)
-            raise ReadFailed(name, error) from error
-        except StoreOutage as error:
             name, params = queries[0]
             self._failed = Query(name, params)
             raise ReadFailed(name, error) from error
@@ -224,7 +221,8 @@ class PipelineReader:
                 self._sent.append(one)
             opened.pipeline_sync()
             self._sent.append(None)
-            opened.flush()
+            if opened.flush():  # more than the socket took: the receiver sends the rest
+                self._waiting.cancel()
         except Exception as error:  # the task that sends has no caller
             if not isinstance(error, Error):
                 log.exception("reader_broke")
@@ -235,12 +233,12 @@ class PipelineReader:
     async def _receive(self, opened: pq.abc.PGconn, socket: int) -> None:
         try:
             while self._opened is opened:
-                with trio.move_on_after(READ_S / 2):
-                    await trio.lowlevel.wait_readable(socket)
+                with trio.move_on_after(READ_S / 2) as self._waiting:
+                    if opened.flush():
+                        await _readable_or_writable(socket)
+                    else:
+                        await trio.lowlevel.wait_readable(socket)
                     opened.consume_input()
-                    while opened.flush():  # more to send than the socket took
-                        await trio.lowlevel.wait_writable(socket)
-                        opened.consume_input()
                     self._take_results(opened)
                 oldest = next((one for one in self._sent if isinstance(one, _Asked)), None)
                 if oldest is not None and trio.current_time() - oldest.at > READ_S:
@@ -299,3 +297,18 @@ class PipelineReader:
                 one.waiter.fail(Lost(str(error)))
         if opened is not None:
             opened.finish()
+
+
+async def _readable_or_writable(socket: int) -> None:
+    """Return once the server has sent something or takes more.
+
+    It may take nothing more until its own results were read.
+    """
+    async with trio.open_nursery() as nursery:
+
+        async def first(wait: Callable[[int], Awaitable[None]]) -> None:
+            await wait(socket)
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(first, trio.lowlevel.wait_readable)
+        nursery.start_soon(first, trio.lowlevel.wait_writable)
