@@ -25,6 +25,15 @@ def json_of(result: Result) -> Any:
     return msgspec.json.decode(result.stdout_bytes)
 
 
+def clean_environment() -> dict[str, str]:
+    """Return the environment for a new process: the path, and where coverage is measured to."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name == "PATH" or name.startswith("COVERAGE_PROCESS_")
+    }
+
+
 def process(*arguments: str | Path, **environ: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "pgs", *map(str, arguments)],
@@ -32,5 +41,5 @@ def process(*arguments: str | Path, **environ: str) -> subprocess.CompletedProce
         text=True,
         check=False,
         timeout=30,
-        env={"PATH": os.environ["PATH"], **environ},
+        env={**clean_environment(), **environ},
     )

@@ -1,5 +1,7 @@
 """Errors of the command line: exit codes, and one line on standard error."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ from pgs.cli import call
 from pgs.cli.errors import expected
 from pgs.clock import SystemRng
 from pgs.keyfile import BadKeyFile, KeyFile
-from pgs.operator.protocol import ConnectionLost
+from pgs.operator.protocol import ConnectionLost, SocketObstructed
 from pgs.storage.data_folder import DataLock
 from pgs.storage.migrations import SchemaNewer
 from pgs.storage.transactions import StoreOutage
@@ -97,8 +99,22 @@ def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
     assert "database cannot be used" in result.stderr
 
 
+def test_a_database_that_breaks_a_rule_of_its_schema_is_reported_as_damaged(
+    tmp_path: Path,
+) -> None:
+    assert pgs("db", "migrate", "--data", tmp_path).exit_code == 0
+    assert pgs("db", "check", "--data", tmp_path).exit_code == 0
+    with closing(sqlite3.connect(tmp_path / "pgs.db", isolation_level=None)) as connection:
+        connection.execute("pragma ignore_check_constraints = on")
+        connection.execute("insert into tier_lock values ('prod', 'bronze', 'chess')")
+    damaged = pgs("db", "check", "--data", tmp_path)
+    assert damaged.exit_code == 1
+    assert "the database is damaged" in damaged.stderr
+
+
 EXPECTED = [
     (ConnectionLost("gone"), 1, "Look at the current state"),
+    (SocketObstructed("data/control"), 1, "data/control is a folder"),
     (SchemaNewer("0099_later"), 1, "newer version"),
     (BadKeyFile("the key file k is damaged"), 1, "Put the file"),
     (StoreOutage("disk I/O error"), 1, "disk"),
@@ -119,6 +135,15 @@ def test_an_error_that_an_operator_can_fix_has_a_message_and_no_traceback(
         raise error
     assert stopped.value.exit_code == code
     assert said in capsys.readouterr().err
+
+
+def test_an_error_without_a_standard_error_keeps_its_exit_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.stderr", None)
+    with pytest.raises(typer.Exit) as stopped, expected():
+        raise StoreOutage("full")
+    assert stopped.value.exit_code == 1
 
 
 def test_a_bug_keeps_its_traceback() -> None:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pgs.cli.widths import print_whole
-from tests.cli.support import NEW, pgs
+from tests.cli.support import NEW, clean_environment, pgs
 from tests.full import full_disk
 
 
@@ -28,7 +28,7 @@ def _writing_to(stdout: int | None, *arguments: str | Path) -> subprocess.Comple
         text=True,
         check=False,
         timeout=30,
-        env={"PATH": os.environ["PATH"]},
+        env=clean_environment(),
     )
 
 

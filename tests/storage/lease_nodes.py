@@ -72,7 +72,8 @@ class Line:
                 raise StoreOutage("the session has ended")
             return work(session)
 
-        return await trio.to_thread.run_sync(guarded, limiter=self._turn)
+        # A cancelled caller does not wait; the thread keeps the turn until the server has answered.
+        return await trio.to_thread.run_sync(guarded, limiter=self._turn, abandon_on_cancel=True)
 
     def abandon(self, session: Session) -> None:
         # A thread may be using the connection. The end of its socket wakes that thread.
@@ -92,6 +93,7 @@ class LeaseNode:
         self.name = name
         self.released: list[int] = []
         self.drops = 0
+        self.hold: trio.Event | None = None  # what the release of a shard waits for
         self.samples: list[tuple[float, frozenset[int]]] = []
         self.keeper = Keeper(
             Node(name, f"{name}:8000"),
@@ -102,6 +104,8 @@ class LeaseNode:
         )
 
     async def _release(self, shard: int) -> None:
+        if self.hold is not None:
+            await self.hold.wait()
         await trio.sleep(0.005)
         self.released.append(shard)
 

@@ -139,3 +139,46 @@ def test_rows_that_differ_are_found(config: Config, postgres: Server) -> None:
         for other in ([], [("acme", "Acme")], [("acme", "Größe \N{SNOWMAN}"), ("b", "B")]):
             with pytest.raises(StoreOutage, match="differs in partner"):
                 copying._compare(table, iter(other), copying._streamed(there, table))
+
+
+def test_only_a_folder_with_a_database_is_copied(
+    config: Config, postgres: Server, tmp_path: Path
+) -> None:
+    url = postgres.new_database()
+    with pytest.raises(BadSource, match="there is no database in"):
+        copying.to_server(tmp_path / "nowhere", url)
+    with closing(sqlite3.connect(config.data_dir / "pgs.db")) as connection:
+        connection.execute("pragma user_version = 1")  # as a restore leaves it
+    with pytest.raises(BadSource, match="was restored"):
+        copy_to_server(config, url)
+    with pytest.raises(BadSource, match="the database to copy from is empty"):
+        copying.from_server(url, tmp_path / "back")
+
+
+def test_a_folder_whose_ledger_is_not_sound_leaves_the_server_empty(
+    config: Config, postgres: Server
+) -> None:
+    url = postgres.new_database()
+    path = config.data_dir / "pgs.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("update ledger set amount_usd_cents = amount_usd_cents + 1")
+    for _ in range(2):  # a target that is not empty would be refused for that
+        with pytest.raises(StoreOutage, match="the copied ledger is not sound"):
+            copy_to_server(config, url)
+
+
+def test_a_row_that_the_file_refuses_leaves_no_database_behind(
+    config: Config, postgres: Server, tmp_path: Path
+) -> None:
+    url = postgres.new_database()
+    copy_to_server(config, url)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("alter table partner drop constraint partner_active_check")
+        connection.execute("update partner set active = 2")
+    back = tmp_path / "back"
+    with pytest.raises(StoreOutage, match="the copy failed: CHECK constraint"):
+        copying.from_server(url, back)
+    assert not list(back.glob("pgs.db*"))
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("update partner set active = 1")
+    assert copying.from_server(url, tmp_path / "again").rows > 20

@@ -1,6 +1,6 @@
 """What operators do about charges and payouts that settlement leaves open."""
 
-from pgs.actors.kernel.mail import Crashed, Envelope
+from pgs.actors.kernel.mail import Envelope
 from pgs.actors.messages.seats import (
     AskChargeNow,
     AskPayoutsNow,
@@ -16,7 +16,7 @@ from pgs.domain.matches import MatchWithSeats
 from pgs.domain.payouts import payout_id, payouts
 from pgs.domain.seats import Seat
 from pgs.storage.settlement import resolve_payout as resolved_row
-from pgs.storage.transactions import Outcome, Tx
+from pgs.storage.transactions import Tx
 
 
 async def ask_charge_now(seats: Seating, command: AskChargeNow, _: Envelope) -> bool:
@@ -60,9 +60,7 @@ async def resolve_payout(seats: Seating, command: ResolvePayout, _: Envelope) ->
     if record is None or command.seat_id not in {one.seat_id for one in payouts(record)}:
         return False
     row = resolved_row(seats.partner_id, command.match_id, command.seat_id, seats.parts.clock.now())
-    outcome = await seats.parts.database.writer.submit(Tx(seats.partner_id, (row,)))
-    if outcome is Outcome.CONFLICT:
-        raise Crashed("the rows of the resolved payout had changed")
+    await seats.parts.database.writer.submit(Tx(seats.partner_id, (row,)))
     ask_for_payouts(seats, record, again=True)
     return True
 

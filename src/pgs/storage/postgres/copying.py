@@ -84,10 +84,10 @@ def to_server(folder: Path, url: str) -> Copied:
             with psycopg.connect(url, application_name=SESSION) as target:
                 copied = _fill_server(source, target)
                 _settle(target, number)
+            finish(_prove(BlockingReader(session.connection, lambda connection: None)))
         except BaseException:
             _empty(session.connection)
             raise
-        finish(_prove(BlockingReader(session.connection, lambda connection: None)))
         return copied
 
 

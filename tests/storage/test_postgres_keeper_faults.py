@@ -1,0 +1,229 @@
+"""A node's keeper when the server refuses a step, does not answer it or ends its session."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import psycopg
+import pytest
+import trio
+from structlog.testing import capture_logs
+from structlog.typing import EventDict
+
+from pgs.domain.shards import SHARDS
+from pgs.storage.postgres import keeper as rules
+from tests.journeys.service import until
+from tests.postgres import Server
+from tests.storage.lease_nodes import LeaseNode, database_of_nodes, lease_node
+
+pytestmark = [pytest.mark.postgres, pytest.mark.slow]
+
+REFUSE = (
+    "create function refuse() returns trigger language plpgsql as "
+    "$$ begin raise exception 'refused by the test'; end $$"
+)
+
+
+@pytest.fixture
+def url(postgres: Server) -> str:
+    return database_of_nodes(postgres)
+
+
+@pytest.fixture
+def operator(url: str) -> Iterator[psycopg.Connection[Any]]:
+    """A connection whose statements stand for what an operator or a fault does."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(REFUSE)
+        yield connection
+
+
+@pytest.fixture
+def logs() -> Iterator[list[EventDict]]:
+    with capture_logs() as captured:
+        yield captured
+
+
+@pytest.fixture(autouse=True)
+def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look at the other nodes often, so that a test takes a fraction of a second."""
+    monkeypatch.setattr(rules, "LOOK_S", 0.02)
+
+
+@asynccontextmanager
+async def owner_of_all(url: str, name: str = "n1") -> AsyncIterator[LeaseNode]:
+    """Run a node that owns every shard."""
+    async with lease_node(url, name) as node:
+        await until(lambda: len(node.keeper.owned) == SHARDS)
+        yield node
+
+
+@contextmanager
+def refused(operator: psycopg.Connection[Any], when: str) -> Iterator[None]:
+    """Let the server refuse some changes of rows for a block: "update on shard", for one."""
+    table = when.split()[-1]
+    operator.execute(
+        f"create trigger refused before {when} for each row execute function refuse()".encode()
+    )
+    yield
+    operator.execute(f"drop trigger refused on {table}".encode())
+
+
+async def until_told(logs: list[EventDict], event: str) -> None:
+    await until(lambda: event in {entry["event"] for entry in logs})
+
+
+async def test_a_node_names_itself_for_its_shards_and_nobody_when_it_does_not_know(
+    url: str,
+) -> None:
+    node = LeaseNode(url, "n1")
+    assert node.keeper.owner_of(0) is None
+    async with owner_of_all(url) as node:
+        assert node.keeper.owner_of(0) == node.keeper.me
+
+
+async def test_a_node_without_a_session_stops_at_once(url: str) -> None:
+    node = LeaseNode(url, "n1")
+    with trio.fail_after(1):
+        await node.keeper.stop()
+    assert (node.released, node.drops) == ([], 0)
+
+
+async def test_a_node_without_shards_stops_at_once_and_is_seen_to_stop(
+    url: str, operator: psycopg.Connection[Any]
+) -> None:
+    async with owner_of_all(url) as one:
+        operator.execute("update node set state = 'draining' where name = 'n1'")
+        async with owner_of_all(url, "n2"):
+            with trio.fail_after(5):
+                await one.keeper.stop()
+    assert operator.execute("select state from node where name = 'n1'").fetchone() == ("stopping",)
+
+
+async def test_a_stop_that_the_server_refuses_drops_every_shard(
+    url: str, operator: psycopg.Connection[Any]
+) -> None:
+    async with owner_of_all(url) as node:
+        with refused(operator, "update of state on node"):
+            await node.keeper.stop()
+        assert node.keeper.owned == frozenset()
+        assert (node.released, node.drops) == ([], 1)
+
+
+async def test_the_only_node_keeps_its_shards_while_it_is_drained(
+    url: str, operator: psycopg.Connection[Any]
+) -> None:
+    async with owner_of_all(url) as node:
+        operator.execute("update node set state = 'draining'")
+        await trio.sleep(0.2)  # several looks
+        assert len(node.keeper.owned) == SHARDS
+        assert node.released == []
+
+
+async def test_a_node_whose_beat_gets_no_answer_gives_its_session_up_and_opens_another(
+    url: str,
+    operator: psycopg.Connection[Any],
+    logs: list[EventDict],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rules, "SILENT_S", 0.2)
+    async with owner_of_all(url) as node:
+        with operator.transaction():
+            operator.execute("select from node for update")
+            await until_told(logs, "session_silent")
+            assert node.keeper.owned == frozenset()
+            assert node.drops >= 1
+        await until(lambda: len(node.keeper.owned) == SHARDS)
+
+
+async def test_shards_that_cannot_be_taken_are_taken_on_a_later_session(
+    url: str, operator: psycopg.Connection[Any], logs: list[EventDict]
+) -> None:
+    async with lease_node(url, "n1") as node:
+        with refused(operator, "insert on shard"):
+            await until_told(logs, "shards_not_taken")
+            assert node.keeper.owned == frozenset()
+        await until(lambda: len(node.keeper.owned) == SHARDS)
+        assert node.drops >= 1
+
+
+async def test_shards_that_cannot_be_handed_over_are_given_up_with_the_session(
+    url: str, operator: psycopg.Connection[Any], logs: list[EventDict]
+) -> None:
+    async with owner_of_all(url) as one:
+        with refused(operator, "update of state on shard"):
+            async with lease_node(url, "n2"):
+                await until_told(logs, "shard_not_handed_over")
+                assert one.drops >= 1
+    free = "select count(*) from shard where state = 'free'"
+    assert operator.execute(free.encode()).fetchone() == (0,)
+
+
+async def test_a_look_that_fails_is_told_and_repeated_on_a_new_connection(
+    url: str, operator: psycopg.Connection[Any], logs: list[EventDict]
+) -> None:
+    async with owner_of_all(url) as node:
+        operator.execute(
+            "select pg_terminate_backend(pid, 2000) from pg_stat_activity "
+            "where application_name = 'pgs n1 watch'"
+        )
+        await until_told(logs, "look_failed")
+        # It looks again: the next node gets its share.
+        async with lease_node(url, "n2"):
+            await until(lambda: len(node.keeper.owned) == SHARDS // 2)
+        assert node.drops == 0
+
+
+async def test_a_look_without_an_answer_is_given_up_and_repeated_on_a_new_connection(
+    url: str, operator: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rules, "LOOK_LIMIT_S", 0.1)
+    async with owner_of_all(url) as node:
+        pids = _watchers(operator)
+        with operator.transaction():
+            operator.execute("lock table node in access exclusive mode")
+            await trio.sleep(0.3)
+        await until(lambda: bool(_watchers(operator) - pids))
+        async with lease_node(url, "n2"):
+            await until(lambda: len(node.keeper.owned) == SHARDS // 2)
+
+
+def _watchers(operator: psycopg.Connection[Any]) -> set[int]:
+    found = operator.execute(
+        "select pid from pg_stat_activity where application_name = 'pgs n1 watch'"
+    )
+    return {int(pid) for (pid,) in found.fetchall()}
+
+
+async def test_a_shard_that_is_released_after_its_session_has_ended_stays_with_the_next_one(
+    url: str, operator: psycopg.Connection[Any]
+) -> None:
+    async with owner_of_all(url) as node:
+        released = trio.Event()
+        node.hold = released
+        operator.execute(
+            "insert into node values ('n2', 2, 'n2:8000', nextval('node_session'), 1, 'up')"
+        )
+        operator.execute("select pg_advisory_lock(2, 2)")
+        await until(lambda: len(node.keeper.owned) == SHARDS // 2)
+        operator.execute("select pg_advisory_unlock(2, 2)")
+        with refused(operator, "update of beat on node"):
+            await until(lambda: node.drops == 1)
+        node.hold = None
+        released.set()
+        await until(lambda: len(node.keeper.owned) == SHARDS)
+        assert operator.execute("select count(*) from shard where state = 'free'").fetchone() == (
+            0,
+        )
+
+
+async def test_a_node_answers_only_for_shards_whose_locks_it_was_granted(
+    url: str, operator: psycopg.Connection[Any], logs: list[EventDict]
+) -> None:
+    operator.execute("select pg_advisory_lock(1, s) from generate_series(0, 63) s")
+    async with lease_node(url, "n1") as node:
+        await until_told(logs, "session_opened")
+        await trio.sleep(0.1)  # several looks
+        assert node.keeper.owned == frozenset()
+        operator.execute("select pg_advisory_unlock_all()")
+        await until(lambda: len(node.keeper.owned) == SHARDS)
+        assert node.drops == 0
