@@ -38,6 +38,7 @@ class LaneSocket:
     """
 
     __slots__ = (
+        "_accepted",
         "_config",
         "_ended",
         "_fd",
@@ -69,7 +70,8 @@ class LaneSocket:
         self._stream = stream
         self._fd = stream.socket.fileno()
         self._send = send
-        self._upgrade: Upgrade | None = upgrade
+        self._upgrade = upgrade
+        self._accepted = False
         self._frames = FrameReader(limits.websocket_message_chars, limits.websocket_flood_chars)
         self._until = trio.current_time() + limits.read_s
         self._ping_at = inf
@@ -85,8 +87,6 @@ class LaneSocket:
     async def serve(self, app: App) -> None:
         """Serve the socket with an application whose handler calls `serve_socket`."""
         upgrade = self._upgrade
-        if upgrade is None:
-            raise RuntimeError("a socket is served once")
         path = upgrade.path.decode()
         scope = {
             "type": "websocket",
@@ -107,7 +107,7 @@ class LaneSocket:
 
     async def _receive(self) -> Message:
         """Return that the client connects. Its messages do not come over ASGI."""
-        return {"type": "websocket.disconnect" if self._upgrade is None else "websocket.connect"}
+        return {"type": "websocket.disconnect" if self._accepted else "websocket.connect"}
 
     async def _respond(self, message: Message) -> None:
         """Write what the application answers over ASGI: its answer to the handshake, a close."""
@@ -123,16 +123,14 @@ class LaneSocket:
             await self.finish(message["code"])
 
     async def _accept(self, message: Message) -> None:
-        upgrade, self._upgrade = self._upgrade, None
-        if upgrade is None:
-            raise RuntimeError("a handshake is answered once")
+        self._accepted = True
         if self._has_early_bytes() and self._config.refuse is not None:
             method = "GET"
-            status, headers, content = self._config.refuse(method, upgrade.path.decode(), 400)
+            status, headers, content = self._config.refuse(method, self._upgrade.path.decode(), 400)
             self._ended, self._refusal = True, _head(status, headers) + content
             await self._write_all(self._refusal)
             return
-        own = [(b"sec-websocket-accept", upgrade.accept)]
+        own = [(b"sec-websocket-accept", self._upgrade.accept)]
         if message.get("subprotocol") is not None:
             own.append((b"sec-websocket-protocol", message["subprotocol"].encode()))
         switch = [(b"upgrade", b"WebSocket"), (b"connection", b"Upgrade")]
