@@ -106,6 +106,30 @@ def test_a_database_that_holds_something_is_not_copied_into(
         copy_to_folder(config, url, config.data_dir)
 
 
+def test_the_tables_of_another_application_are_left_alone(config: Config, postgres: Server) -> None:
+    url = postgres.new_database()
+    with psycopg.connect(url, autocommit=True) as other:
+        other.execute("create table guestbook (entry text)")
+        with pytest.raises(BadSource, match="not empty"):
+            copy_to_server(config, url)
+        tables = other.execute("select tablename from pg_tables where schemaname = 'public'")
+        assert tables.fetchall() == [("guestbook",)]
+
+
+def test_a_dump_that_was_restored_is_not_copied_before_a_service_has_started_on_it(
+    config: Config, postgres: Server, tmp_path: Path
+) -> None:
+    url = postgres.new_database()
+    copy_to_server(config, url)
+    with closing(_opened(Config(data_dir=config.data_dir, database_url=url))):
+        pass
+    with psycopg.connect(url, autocommit=True) as operator:
+        # A dump that was restored is on another server, or in another database of the same one.
+        operator.execute("update heartbeat set beats = beats + 1 where name = 'server'")
+    with pytest.raises(BadSource, match="was restored"):
+        copying.from_server(url, tmp_path / "back")
+
+
 def test_a_folder_in_use_is_not_copied(config: Config, postgres: Server) -> None:
     with closing(_opened(config)), pytest.raises(DataFolderInUse):
         copy_to_server(config, postgres.new_database())

@@ -3,6 +3,7 @@
 The databases are those of a real server, which the tests crash.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -166,13 +167,27 @@ def test_a_database_that_lacks_commits_is_refused_until_the_loss_is_accepted(
     trio.run(submit_all, database, tx_of(move_head("acme", "test", Head(), head)))
     database.close()
     _run(url, "update heartbeat set beats = beats - 3 where name = 'writes'")
-    with pytest.raises(DataRefused, match="lacks the last 2 commits"):
+    with pytest.raises(DataRefused, match="lacks the last 3 commits"):
         PostgresDatabase(url, tmp_path, inline=True)
     accept_loss(url, tmp_path, START)
     database = PostgresDatabase(url, tmp_path, inline=True)
     raised = trio.run(find_head, database.reader, "acme", "test")
     database.close()
     assert raised.feed_position > FEED_GAP
+
+
+def test_a_service_of_another_machine_is_refused_even_if_its_name_begins_in_the_same_way(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"{'partner-game-service-prod':-<40}{number}" for number in range(2)]
+    here = os.uname()
+    monkeypatch.setattr("os.uname", lambda: os.uname_result((here[0], names[0], *here[2:])))
+    database = PostgresDatabase(url, tmp_path / "data", inline=True)
+    monkeypatch.setattr("os.uname", lambda: os.uname_result((here[0], names[1], *here[2:])))
+    (tmp_path / "data").rename(tmp_path / "of-the-first-machine")
+    with pytest.raises(DatabaseInUse, match="another service"):
+        PostgresDatabase(url, tmp_path / "data", inline=True)
+    database.close()
 
 
 def test_a_restored_dump_raises_the_feeds_and_an_empty_database_is_refused(

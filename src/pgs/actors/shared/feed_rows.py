@@ -46,6 +46,8 @@ class FeedRows(Generic[R]):
 
     def keep(self, feed: Feed, rows: Mapping[int, R]) -> None:
         """Keep rows by their positions. Each must have been committed to the database."""
+        if not rows:
+            return
         if self._count >= self._most:
             self._old, self._young, self._count = self._young, {}, 0
             self._last = {each: max(kept) for each, kept in self._old.items()}
@@ -53,7 +55,7 @@ class FeedRows(Generic[R]):
         before = len(kept)
         kept.update(rows)
         self._count += len(kept) - before
-        self._last[feed] = max(self._last.get(feed, 0), max(rows, default=0))
+        self._last[feed] = max(self._last.get(feed, 0), max(rows))
 
     def __len__(self) -> int:
         """Return how many rows of both generations are in memory; some may be in both."""

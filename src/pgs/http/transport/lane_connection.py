@@ -60,6 +60,7 @@ class LaneConnection:
         "_config",
         "_fd",
         "_lane",
+        "_late",
         "_owner",
         "_phase",
         "_raw",
@@ -86,6 +87,7 @@ class LaneConnection:
         self._raw = b""
         self._answered = 0
         self._phase = _IDLE
+        self._late = False  # the bound on time is over: what waits, or is about to, has to end
         # A new connection has `head_s`, which is shorter than `keep_alive_s`: no client's pool
         # opens a connection before it has a request.
         self._until = self._lane.now() + config.limits.head_s
@@ -96,6 +98,8 @@ class LaneConnection:
         while True:
             if self._raw:  # the client did not wait for the last answer: let other tasks run
                 await trio.lowlevel.checkpoint()
+                if self._phase is _Phase.OVER:
+                    return
             elif not await self._read():
                 return
             call = self._lane.take(self._raw)
@@ -107,7 +111,7 @@ class LaneConnection:
     def sweep(self, now: float) -> None:
         """End the wait that has taken too long."""
         if self._until <= now:
-            self._until = inf
+            self._until, self._late = inf, True
             if self._phase is _Phase.HEAD and not self._config.stopping:
                 self._config.on_event("head_timeout")
             if self._phase in (_Phase.IDLE, _Phase.HEAD):
@@ -158,8 +162,12 @@ class LaneConnection:
             raise Rest(self._raw, until, self._answered)
 
     async def _read(self) -> bool:
-        """Read on. Return False if the client has ended, or the wait has taken too long."""
-        while True:
+        """Read on. Return False if the client has ended, or the wait has taken too long.
+
+        A sweep wakes only a task that waits. One that has just been woken by input, or does not
+        wait yet, finds out by `_late`.
+        """
+        while not self._late:
             try:
                 await wait_readable(self._fd)
                 data = os.read(self._fd, READ_BYTES)
@@ -168,7 +176,8 @@ class LaneConnection:
             except (OSError, trio.ClosedResourceError):
                 return False
             self._raw = self._raw + data if self._raw else data
-            return bool(data)
+            return bool(data) and not self._late
+        return False
 
     async def _serve(self, call: Call) -> bool:
         """Answer a request. Return whether the connection goes on."""
@@ -177,7 +186,7 @@ class LaneConnection:
         self._raw = raw[call.end :]
         self._phase = _BUSY
         config.idle.pop(self._owner, None)
-        self._until = now + limits.read_s
+        self._until, self._late = now + limits.read_s, False
         self._answered += 1
         written = await lane.answer(
             call,
@@ -202,7 +211,7 @@ class LaneConnection:
             return False
         self._phase = _IDLE
         config.idle[self._owner] = None
-        self._until = lane.now() + limits.keep_alive_s
+        self._until, self._late = lane.now() + limits.keep_alive_s, False
         return True
 
     async def _await_end(self) -> Message:

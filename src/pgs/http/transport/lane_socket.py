@@ -159,6 +159,9 @@ class LaneSocket:
         """Pass on messages, None for a binary one, until the client leaves or `hear` is False."""
         limits, fd = self._config.limits, self._fd
         while not (self._frames.over or self._refusal):
+            # A connection that was given up is closed, and another one may have its number.
+            if self._lost or self._stream.socket.fileno() != fd:
+                return
             try:
                 await wait_readable(fd)
                 if self._stream.socket.fileno() != fd:
@@ -192,7 +195,7 @@ class LaneSocket:
 
     async def flush(self) -> None:
         """Return once everything that is queued has been written."""
-        if self._flushed is not None:
+        while self._flushed is not None:
             await self._flushed.wait()
 
     async def finish(self, code: int | None) -> None:
@@ -200,10 +203,10 @@ class LaneSocket:
 
         A frame that has begun is written to its end, within its bound.
         """
+        was_open, self._ended = self.is_open, True  # nothing else is written from now on
         self._drop_queued()
         await self.flush()
-        if code is not None and self.is_open:
-            self._ended = True
+        if code is not None and was_open and not self._lost:
             await self._write_all(close_frame(code))
 
     # --- time
@@ -268,15 +271,21 @@ class LaneSocket:
             self._nursery.start_soon(self._flush)
 
     async def _flush(self) -> None:
-        while self._unsent:
-            if not await self._send(self._unsent[0]):
-                self._lost = True
-                break
-            self._room += len(self._unsent.popleft())
-        self._unsent = None
-        if self._flushed is not None:
-            self._flushed.set()
-            self._flushed = None
+        taken = False
+        try:
+            while self._unsent:
+                if not await self._send(self._unsent[0]):
+                    break
+                self._room += len(self._unsent.popleft())
+            else:
+                taken = True
+        finally:
+            # Also when the handler was cancelled: the close of the socket waits for this.
+            self._lost = self._lost or not taken
+            self._unsent = None
+            if self._flushed is not None:
+                self._flushed.set()
+                self._flushed = None
 
     async def _write_all(self, content: bytes) -> None:
         self._lost = self._lost or not await self._send(content)

@@ -43,6 +43,7 @@ _TABLES = (
     "select name from sqlite_master where type = 'table' and name <> 'migration' order by name"
 )
 _COLUMNS = "select name, pk from pragma_table_info(?)"
+_TABLES_THERE = "select quote_ident(tablename) from pg_tables where schemaname = current_schema()"
 
 
 class _Table(msgspec.Struct, frozen=True):
@@ -76,7 +77,7 @@ def to_server(folder: Path, url: str) -> Copied:
             raise BadSource(f"{folder} was restored: start the service on it once, then copy it")
         session = WriterSession(url, SESSION, 1)
         stack.callback(session.close)
-        if has_schema(session.connection):
+        if session.connection.command(_TABLES_THERE):
             raise BadSource("the database to copy to is not empty: name a new one")
         migrate(session.connection)
         number = header_number(folder / DATABASE_NAME)
@@ -106,7 +107,10 @@ def from_server(url: str, folder: Path) -> Copied:
         if not has_schema(session.connection):
             raise BadSource("the database to copy from is empty")
         migrate(session.connection)
-        number = Ground.of(session.connection).number
+        ground = Ground.of(session.connection)
+        if ground.is_copy:
+            raise BadSource("the database was restored: start the service on it once, then copy it")
+        number = ground.number
         lock = DataLock(folder)
         stack.callback(lock.release)
         part = path.with_name(path.name + ".part")
@@ -209,10 +213,7 @@ def _settle(target: psycopg.Connection[Any], number: int) -> None:
 
 def _empty(connection: Connection) -> None:
     """Drop every table, so that the next try finds an empty database."""
-    names = connection.command(
-        "select quote_ident(tablename) from pg_tables where schemaname = current_schema()"
-    )
-    for (name,) in names:
+    for (name,) in connection.command(_TABLES_THERE):
         connection.command(f"drop table {name}")
 
 

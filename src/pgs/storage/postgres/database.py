@@ -89,8 +89,8 @@ class PostgresDatabase:
             self._refuse_a_pooler()
             undo.callback(self._close_readers)
             ground = self._prepare(session, mark, key_file or folder / KEY_FILE_NAME, on_locked)
-            self._commits = _first_commit(session.connection)
-            judge(mark, ground, self._commits)
+            judge(mark, ground, _held_commits(session.connection))
+            self._commits = _first_commit(session)
             self._is_copy = ground.is_copy
             try:
                 self._mark = OpenMark(folder, Mark("open", ground.number, self._commits))
@@ -138,16 +138,23 @@ class PostgresDatabase:
             )
 
     def _reopen(self) -> WriterSession:
-        """Return the next session of the writer. Raises `StoreOutage`."""
+        """Return the next session of the writer. Raises `StoreOutage`.
+
+        Once commits are missing, every further try is refused: a try that wrote would count, and
+        so would hide what is missing.
+        """
+        if self._lost is not None:
+            raise StoreOutage(self._lost)
         session = WriterSession(self._url, self._name, self._session.number + 1)
         try:
-            commits = _first_commit(session.connection)
-            if commits < self._commits:
+            held = _held_commits(session.connection)
+            if held < self._commits:
                 self._lost = (
-                    f"the database lacks the last {self._commits - commits} commits: it fell back "
+                    f"the database lacks the last {self._commits - held} commits: it fell back "
                     "to an older state. Stop the service; `pgs db accept-loss` goes on without them"
                 )
                 raise StoreOutage(self._lost)
+            _first_commit(session)
         except (Lost, Refused) as error:
             session.close()
             raise StoreOutage(str(error)) from error
@@ -266,8 +273,9 @@ def _name_of(folder: Path) -> str:
 
     PostgreSQL cuts names at 63 bytes.
     """
-    place = hashlib.sha256(bytes(folder.resolve())).hexdigest()
-    return f"pgs {os.uname().nodename[:24]} {place[:16]}"
+    machine = os.uname().nodename
+    place = hashlib.sha256(machine.encode() + b"\0" + bytes(folder.resolve())).hexdigest()
+    return f"pgs {machine[:24]} {place[:16]}"
 
 
 def _mark_in(folder: Path) -> Mark | None:
@@ -280,13 +288,23 @@ def _mark_in(folder: Path) -> Mark | None:
         ) from error
 
 
-def _first_commit(connection: Connection) -> int:
+def _held_commits(connection: Connection) -> int:
+    """Return how many commits of the writer the database holds. Raises `Lost` and `Refused`."""
+    rows = connection.read(PLAIN["heartbeat.writes"], [])
+    return int(rows[0][0]) if rows else 0
+
+
+def _first_commit(session: WriterSession) -> int:
     """Return how many commits the database holds, after one more.
 
     A commit that waits for the disk, and for a standby if there is one, proves that this server is
-    the primary and that everything visible was saved in the same way. Raises `Lost` and `Refused`.
+    the primary and that everything visible was saved in the same way. A commit whose wait was cut
+    short succeeds with a warning, and proves nothing. Raises `Lost` and `Refused`.
     """
-    ((commits,),) = connection.read(PLAIN["heartbeat.count_write"], [])
+    session.warnings.clear()
+    ((commits,),) = session.connection.read(PLAIN["heartbeat.count_write"], [])
+    if session.warnings:
+        raise Lost(f"the commit was not confirmed: {session.warnings[0]}")
     return int(commits)
 
 

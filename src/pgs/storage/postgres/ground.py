@@ -103,6 +103,9 @@ def raise_feeds(connection: Connection, now: int) -> None:
 
     `now` is in epoch seconds. Raises `Lost` and `Refused`.
     """
+    # Asked before the transaction: a role that may not ask would end it here, and its commit would
+    # change nothing.
+    here = _server_of(connection)
     connection.command("begin")
     try:
         for name, params in (
@@ -110,7 +113,6 @@ def raise_feeds(connection: Connection, now: int) -> None:
             ("backup.raise_feed_heads", raised_at(now)),
         ):
             connection.read(PLAIN[name], bound(name, params))
-        here = _server_of(connection)
         if here is not None:
             connection.command(_SETTLE, *literals([here]))
         connection.command("commit")
