@@ -95,7 +95,7 @@ def _run(
                 costs, missing = launch.measure(setting, progress)
                 return launch.TITLE, *report.launch_section(costs, missing, calls, pictures)
             case Case.FEED:
-                setting = prepare(folder, feed.PARTNERS * calls // CALLS, rounds, calls)
+                setting = prepare(folder, feed.partners(rounds, calls), rounds, calls)
                 return feed.TITLE, *report.feed_section(feed.measure(setting, progress), calls)
             case Case.WAITS:
                 setting = prepare(folder, waits.PARTNERS, rounds, calls)

@@ -14,8 +14,10 @@ from bench_cases.setting import GAME, STAKE, TIER, Setting
 from rich.progress import Progress
 
 TITLE = "Pages of the feed"
-PARTNERS = 40  # the pages are read with all their keys, so that no bucket runs dry
 PAGE = 100  # rows
+READS = 100
+"""Pages read with one partner's key. A full bucket holds them and the calls that fill the feed, so
+that no page is refused however fast the server is."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,11 @@ class Costs:
 
     page: list[float]
     page_bytes: int
+
+
+def partners(rounds: int, calls: int) -> int:
+    """Return how many partners the pages of all rounds need, so that no bucket runs dry."""
+    return -(-rounds * calls // READS)
 
 
 def measure(setting: Setting, progress: Progress) -> Costs:
