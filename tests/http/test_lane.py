@@ -7,7 +7,6 @@ from hypercorn.events import Event
 
 from pgs.config import BadSettings, load_config
 from pgs.http.transport.asgi import Receive, Scope, Send
-from pgs.http.transport.guards import GuardedH11
 from pgs.http.transport.lane import Lane
 from tests.http.apps import edge, http_app, ok, read_body, reply
 from tests.http.raw import PATIENCE_S, QUICK, SERVERS, ServeApp, serving
@@ -18,20 +17,6 @@ POST = b"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\n\r\n"
 
 async def echo(scope: Scope, receive: Receive, send: Send) -> None:
     await reply(send, 200, await read_body(receive))
-
-
-@pytest.fixture
-def by_hypercorn(monkeypatch: pytest.MonkeyPatch) -> list[Event]:
-    """What hypercorn's protocol is given while a test runs."""
-    given: list[Event] = []
-    handle = GuardedH11.handle
-
-    async def noted(self: GuardedH11, event: Event) -> None:
-        given.append(event)
-        await handle(self, event)
-
-    monkeypatch.setattr(GuardedH11, "handle", noted)
-    return given
 
 
 async def test_hypercorn_sees_nothing_of_a_plain_request(by_hypercorn: list[Event]) -> None:

@@ -9,27 +9,12 @@ from hypercorn.events import Event
 from structlog.testing import capture_logs
 
 from pgs.http.transport.accepted_socket import AcceptedSocket
-from pgs.http.transport.guards import GuardedH11
 from pgs.http.transport.lane_socket import LaneSocket
 from pgs.http.transport.upgrades import read_upgrade
 from tests.http.raw import HANDSHAKE, PATIENCE_S, QUICK, SERVERS, ServeApp, serving, text_frame
 from tests.http.sockets import OFFER, PING, PONG, app_of, closed, echo, idle, upgraded
 
 END = b"\r\n"
-
-
-@pytest.fixture
-def by_hypercorn(monkeypatch: pytest.MonkeyPatch) -> list[Event]:
-    """The events that hypercorn's protocol gets while a test runs."""
-    given: list[Event] = []
-    handle = GuardedH11.handle
-
-    async def noted(self: GuardedH11, event: Event) -> None:
-        given.append(event)
-        await handle(self, event)
-
-    monkeypatch.setattr(GuardedH11, "handle", noted)
-    return given
 
 
 async def test_hypercorn_sees_nothing_of_a_plain_handshake_and_its_messages(

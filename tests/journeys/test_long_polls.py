@@ -21,16 +21,17 @@ async def test_a_long_poll_is_woken_by_a_commit(tmp_path: Path) -> None:
         partner = await service.partner()
         ok(await seat_player(service, partner.test, "alice", "a"))
         answers: list[Reply] = []
-
-        async def poll() -> None:
-            answers.append(await read_feed(service.public, partner.test, wait_s=25))
-
-        nursery.start_soon(poll)
+        nursery.start_soon(_poll, service, partner, answers)
         await _until_held(service, partner)
         assert answers == []
         ok(await seat_player(service, partner.test, "bob", "b"))
         await until(lambda: bool(answers))
         assert [row["outcome"] for row in ok(answers[0])["results"]] == ["started", "started"]
+
+
+async def _poll(service: Service, partner: Partner, answers: list[Reply]) -> None:
+    """Add the answer to a long poll of a partner to `answers`."""
+    answers.append(await read_feed(service.public, partner.test, wait_s=25))
 
 
 async def _until_held(service: Service, partner: Partner, polls: int = 1) -> None:
@@ -71,11 +72,7 @@ async def test_a_revoked_key_ends_its_long_poll_with_a_401_without_rate_headers(
     async with in_process(tmp_path) as service, trio.open_nursery() as nursery:
         partner = await service.partner()
         answers: list[Reply] = []
-
-        async def poll() -> None:
-            answers.append(await read_feed(service.public, partner.test, wait_s=25))
-
-        nursery.start_soon(poll)
+        nursery.start_soon(_poll, service, partner, answers)
         await _until_held(service, partner)
         await account(
             service.core, partner.partner_id, RevokeKey(PLATFORM, partner.key_ids["test"])
@@ -88,11 +85,7 @@ async def test_a_deactivation_ends_long_polls_as_partner_inactive(tmp_path: Path
     async with in_process(tmp_path) as service, trio.open_nursery() as nursery:
         partner = await service.partner()
         answers: list[Reply] = []
-
-        async def poll() -> None:
-            answers.append(await read_feed(service.public, partner.test, wait_s=25))
-
-        nursery.start_soon(poll)
+        nursery.start_soon(_poll, service, partner, answers)
         await _until_held(service, partner)
         await account(service.core, partner.partner_id, SwitchAccount(PLATFORM, False))
         await until(lambda: bool(answers))
@@ -103,12 +96,8 @@ async def test_the_33rd_long_poll_of_a_partner_is_answered_at_once(tmp_path: Pat
     async with in_process(tmp_path) as service, trio.open_nursery() as nursery:
         partner = await service.partner()
         answers: list[Reply] = []
-
-        async def poll() -> None:
-            answers.append(await read_feed(service.public, partner.test, wait_s=25))
-
         for _ in range(32):
-            nursery.start_soon(poll)
+            nursery.start_soon(_poll, service, partner, answers)
         await _until_held(service, partner, 32)
         with trio.fail_after(10):  # a held call would be answered after 25 s
             assert ok(await read_feed(service.public, partner.test, wait_s=25))["results"] == []

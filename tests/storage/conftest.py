@@ -4,12 +4,15 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from pgs.storage.database import Database
 from pgs.storage.migrations import migrate
+from pgs.storage.postgres.database import PostgresDatabase
 from pgs.storage.sqlite.database import SqliteDatabase
 from tests.conftest import ON_POSTGRES
+from tests.postgres import Server
 from tests.storage.engines import open_postgres
 from tests.virtual import Faults, open_store
 
@@ -50,3 +53,24 @@ def connection() -> Iterator[sqlite3.Connection]:
     migrate(connection)
     yield connection
     connection.close()
+
+
+@pytest.fixture
+def url(postgres: Server) -> str:
+    """The address of a new, empty database of PostgreSQL."""
+    return postgres.new_database()
+
+
+@pytest.fixture
+def on_postgres(url: str, tmp_path: Path) -> Iterator[PostgresDatabase]:
+    """The database at `url`, with the schema, and with a writer thread."""
+    opened = PostgresDatabase(url, tmp_path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def operator(url: str) -> Iterator[psycopg.Connection]:
+    """A connection of an operator to the database at `url`."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        yield connection

@@ -1,7 +1,6 @@
 """Bulk reads of PostgreSQL, each over a connection of its own: what fails, and what is kept."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -12,7 +11,6 @@ from pgs.storage.postgres.database import PostgresDatabase
 from pgs.storage.reader import Query, Reader
 from pgs.storage.transactions import ReadFailed
 from tests.journeys.service import until
-from tests.postgres import Server
 from tests.storage.polling import until_now
 from tests.storage.postgres_faults import CANCEL, WAITING, error_of, table_away, table_locked
 
@@ -23,22 +21,8 @@ LOCKS = Query("tiers.locks")
 
 
 @pytest.fixture
-def url(postgres: Server) -> str:
-    return postgres.new_database()
-
-
-@pytest.fixture
-def operator(url: str, database: PostgresDatabase) -> Iterator[psycopg.Connection]:
-    """A connection of an operator to the same database."""
-    with psycopg.connect(url, autocommit=True) as connection:
-        yield connection
-
-
-@pytest.fixture
-def database(url: str, tmp_path: Path) -> Iterator[PostgresDatabase]:
-    opened = PostgresDatabase(url, tmp_path)
-    yield opened
-    opened.close()
+def database(on_postgres: PostgresDatabase) -> PostgresDatabase:
+    return on_postgres
 
 
 def end_bulk_sessions(operator: psycopg.Connection) -> None:

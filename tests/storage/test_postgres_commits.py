@@ -13,15 +13,9 @@ from pgs.storage.postgres.migrating import migrate
 from pgs.storage.postgres.session import WriterSession
 from pgs.storage.transactions import Outcome, OutcomeUnknown, StoreOutage, Tx, WriteFailed
 from pgs.storage.writer import Job
-from tests.postgres import Server
 from tests.storage.writing import AllIsWell, lock, tx_of
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
-
-
-@pytest.fixture
-def url(postgres: Server) -> str:
-    return postgres.new_database()
 
 
 @pytest.fixture

@@ -31,18 +31,6 @@ from tests.virtual import START
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
 
-@pytest.fixture
-def url(postgres: Server) -> str:
-    return postgres.new_database()
-
-
-@pytest.fixture
-def operator(url: str) -> Iterator[psycopg.Connection]:
-    """A connection of an operator to the database."""
-    with psycopg.connect(url, autocommit=True) as connection:
-        yield connection
-
-
 @contextmanager
 def opened(url: str, folder: Path, *, inline: bool = True) -> Iterator[PostgresDatabase]:
     database = PostgresDatabase(url, folder, inline=inline)

@@ -1,7 +1,6 @@
 """Reads of PostgreSQL: what fails, what is read again, and what goes on after a fault."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import psycopg
@@ -18,7 +17,6 @@ from pgs.storage.reader import Query
 from pgs.storage.seats import Head, find_head
 from pgs.storage.transactions import ReadFailed, StoreOutage
 from tests.journeys.service import until
-from tests.postgres import Server
 from tests.storage.postgres_faults import (
     CANCEL,
     TERMINATE,
@@ -36,22 +34,8 @@ LOCKS = Query("tiers.locks")
 
 
 @pytest.fixture
-def url(postgres: Server) -> str:
-    return postgres.new_database()
-
-
-@pytest.fixture
-def operator(url: str, database: PostgresDatabase) -> Iterator[psycopg.Connection]:
-    """A connection of an operator to the same database."""
-    with psycopg.connect(url, autocommit=True) as connection:
-        yield connection
-
-
-@pytest.fixture
-def database(url: str, tmp_path: Path) -> Iterator[PostgresDatabase]:
-    opened = PostgresDatabase(url, tmp_path)
-    yield opened
-    opened.close()
+def database(on_postgres: PostgresDatabase) -> PostgresDatabase:
+    return on_postgres
 
 
 class Line:

@@ -15,14 +15,8 @@ from pgs.storage.postgres.connection import Connection, connect
 from pgs.storage.postgres.migrating import has_schema, migrate, migrations_of
 from pgs.storage.postgres.session import DatabaseInUse, WriterSession
 from pgs.storage.transactions import StoreOutage
-from tests.postgres import Server
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
-
-
-@pytest.fixture
-def url(postgres: Server) -> str:
-    return postgres.new_database()
 
 
 @pytest.fixture

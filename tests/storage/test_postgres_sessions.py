@@ -4,7 +4,6 @@ The databases are those of a real server, which the tests crash.
 """
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -27,15 +26,8 @@ pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
 
 @pytest.fixture
-def url(postgres: Server) -> str:
-    return postgres.new_database()
-
-
-@pytest.fixture
-def database(url: str, tmp_path: Path) -> Iterator[PostgresDatabase]:
-    opened = PostgresDatabase(url, tmp_path)
-    yield opened
-    opened.close()
+def database(on_postgres: PostgresDatabase) -> PostgresDatabase:
+    return on_postgres
 
 
 def _run(url: str, sql: str) -> list[tuple[object, ...]]:
