@@ -56,7 +56,7 @@ function EmptyPlate({ waits }: { waits: boolean }) {
       <span class="face" />
       <span class="who">
         <span class="name">{speaker.say(waits ? 'seat.open' : 'opponent')}</span>
-        <span class="sub">{waits && speaker.say('seat.nobody')}</span>
+        <span class="sub">{waits && <span>{speaker.say('seat.nobody')}</span>}</span>
       </span>
     </section>
   );

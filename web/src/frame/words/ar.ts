@@ -172,7 +172,7 @@ export const catalogue: Catalogue = {
   'how.chess': 'كش مات.',
   'how.full': 'امتلأت اللوحة.',
   'how.equal': 'لكل منكما العدد نفسه من الأقراص.',
-  'how.chessDrawn': 'لم يعد أحد قادرًا على الفوز.',
+  'how.chessDrawn': 'بحسب قواعد الشطرنج.',
   'how.resigned': 'انسحب {name}.',
   'how.resignedYou': 'لقد انسحبت.',
   'how.time': 'انتهى وقت {name}.',

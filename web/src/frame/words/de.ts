@@ -156,7 +156,7 @@ export const catalogue: Catalogue = {
   'how.chess': 'Schachmatt.',
   'how.full': 'Das Brett ist voll.',
   'how.equal': 'Beide haben gleich viele Steine.',
-  'how.chessDrawn': 'Keine Seite kann noch gewinnen.',
+  'how.chessDrawn': 'Nach den Schachregeln.',
   'how.resigned': '{name} hat aufgegeben.',
   'how.resignedYou': 'Sie haben aufgegeben.',
   'how.time': 'Die Zeit von {name} ist abgelaufen.',

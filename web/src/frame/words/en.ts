@@ -158,7 +158,7 @@ export const en = {
   'how.chess': 'Checkmate.',
   'how.full': 'The board is full.',
   'how.equal': 'Both have the same number of discs.',
-  'how.chessDrawn': 'Neither side can win any more.',
+  'how.chessDrawn': 'By the rules of chess.',
   'how.resigned': '{name} has resigned.',
   'how.resignedYou': 'You have resigned.',
   'how.time': '{name} has run out of time.',

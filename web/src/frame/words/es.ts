@@ -155,7 +155,7 @@ export const catalogue: Catalogue = {
   'how.chess': 'Jaque mate.',
   'how.full': 'El tablero está lleno.',
   'how.equal': 'Los dos tienen el mismo número de fichas.',
-  'how.chessDrawn': 'Nadie puede ganar ya.',
+  'how.chessDrawn': 'Por las reglas del ajedrez.',
   'how.resigned': '{name} se ha rendido.',
   'how.resignedYou': 'Usted se ha rendido.',
   'how.time': 'A {name} se le acabó el tiempo.',

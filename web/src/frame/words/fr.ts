@@ -155,7 +155,7 @@ export const catalogue: Catalogue = {
   'how.chess': 'Échec et mat.',
   'how.full': 'Le plateau est plein.',
   'how.equal': 'Les deux ont autant de pions.',
-  'how.chessDrawn': 'Plus personne ne peut gagner.',
+  'how.chessDrawn': 'Selon les règles des échecs.',
   'how.resigned': '{name} a abandonné.',
   'how.resignedYou': 'Vous avez abandonné.',
   'how.time': 'Le temps de {name} est écoulé.',

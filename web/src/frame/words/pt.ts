@@ -155,7 +155,7 @@ export const catalogue: Catalogue = {
   'how.chess': 'Xeque-mate.',
   'how.full': 'O tabuleiro está cheio.',
   'how.equal': 'Os dois têm o mesmo número de peças.',
-  'how.chessDrawn': 'Ninguém pode mais vencer.',
+  'how.chessDrawn': 'Pelas regras do xadrez.',
   'how.resigned': '{name} desistiu.',
   'how.resignedYou': 'Você desistiu.',
   'how.time': 'O tempo de {name} acabou.',
