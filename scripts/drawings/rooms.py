@@ -4,6 +4,7 @@ PACKAGES = {
     "cli": "the pgs command",
     "demo": "pgs demo: a partner and its page",
     "devissuer": "identity provider of demo and tests",
+    "doctor": "the checks of pgs doctor",
     "process": "signals and log of pgs serve",
     "serve": "listeners, start and stop",
     "public": "puts the public application together",

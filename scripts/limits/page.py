@@ -56,7 +56,7 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
         ("logs.py", "process.py", "serve.py", "readiness.py", "clock.py", "config.py"),
     ),
     ("The process and its log", ("domain/service_urls.py",)),
-    ("Operator commands", ("operator/", "cli/")),
+    ("Operator commands", ("operator/", "cli/", "doctor/")),
     ("The demo and its identity provider", ("demo/", "devissuer/")),
 )
 """Headings in the order of the page, each with path parts. The first match is a file's heading."""

@@ -32,17 +32,26 @@ def kept_files(config: Config) -> tuple[Path, ...]:
     )
 
 
+def mode_open_to_others(path: Path) -> int | None:
+    """Return the mode of a path that its group or others can read, write or enter, else None.
+
+    None also for a path that does not exist.
+    """
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+    except OSError:
+        return None
+    return mode if mode & 0o077 else None
+
+
 def warn_of_open(paths: Iterable[Path]) -> None:
     """Log a warning for each path that its group or others can read, write or enter.
 
     A path that does not exist is skipped.
     """
     for path in paths:
-        try:
-            mode = stat.S_IMODE(path.stat().st_mode)
-        except OSError:
-            continue
-        if mode & 0o077:
+        mode = mode_open_to_others(path)
+        if mode is not None:
             log.warning(
                 "open_to_others", path=str(path), mode=f"{mode:04o}", mend=f"chmod go= {path}"
             )

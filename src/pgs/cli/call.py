@@ -3,7 +3,6 @@
 import logging
 import sys
 from contextlib import suppress
-from pathlib import Path
 from typing import TypeVar
 
 import structlog
@@ -16,7 +15,6 @@ from pgs.operator.command import Args, OperatorCommand
 from pgs.operator.protocol import NotRunning, call_operator
 from pgs.operator.records import Record
 from pgs.storage.data_folder import DataFolderInUse
-from pgs.storage.mark import MARK_NAME
 from pgs.storage.transactions import StoreOutage
 
 A = TypeVar("A", bound=Args)
@@ -51,7 +49,10 @@ async def perform(config: Config, command: OperatorCommand[A, R], args: A) -> An
         try:
             return await call_operator(folder, command.name, args)
         except NotRunning:
-            if not command.starts_a_folder and not await _is_used(folder):
+            # Imported here: most calls find a running service and do not need these modules.
+            from pgs.storage.opening import has_been_used
+
+            if not command.starts_a_folder and not has_been_used(folder):
                 raise NoDatabase(str(folder)) from None
         try:
             return await _run_on_folder(config, line, await_payouts=command.moves_money)
@@ -59,11 +60,6 @@ async def perform(config: Config, command: OperatorCommand[A, R], args: A) -> An
             if trio.current_time() >= give_up_at:
                 raise
             await trio.sleep(LOOK_AGAIN_S)
-
-
-async def _is_used(folder: Path) -> bool:
-    """Return whether the folder holds a database, or has held one."""
-    return any([await trio.Path(folder / name).exists() for name in ("pgs.db", MARK_NAME)])
 
 
 async def _run_on_folder(config: Config, line: bytes, *, await_payouts: bool) -> Answer:

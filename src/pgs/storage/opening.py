@@ -8,7 +8,10 @@ from pgs.config import KEY_FILE_NAME, BadSettings, Config
 from pgs.storage.copied import Copied
 from pgs.storage.data_folder import BadSource, LossAccepted
 from pgs.storage.database import Database
+from pgs.storage.mark import MARK_NAME
+from pgs.storage.sqlite.connections import DATABASE_NAME
 from pgs.storage.sqlite.database import SqliteDatabase
+from pgs.storage.sqlite.ground import judge
 from pgs.storage.sqlite.restore import accept_loss as accept_here
 from pgs.storage.sqlite.restore import copy_file
 
@@ -28,6 +31,28 @@ def open_database(config: Config, *, inline: bool, on_locked: OnLocked) -> Datab
     return SqliteDatabase(
         config.data_dir, inline=inline, key_file=config.key_file, on_locked=on_locked
     )
+
+
+def has_been_used(folder: Path) -> bool:
+    """Return whether a data folder holds a database, or has held one."""
+    return any((folder / name).exists() for name in (DATABASE_NAME, MARK_NAME))
+
+
+def look_at(config: Config) -> str:
+    """Return a sentence about the database that the next start would open. Writes nothing.
+
+    No service may run on the data folder. Raises `BadSettings` and `StoreOutage`, whose messages
+    say why a start would be refused.
+    """
+    if config.database_url:
+        with _driver():
+            from pgs.storage.postgres.looking import look
+        return look(config.database_url)
+    mark = judge(config.data_dir, config.key_file)
+    path = config.data_dir / DATABASE_NAME
+    if mark is not None and mark.state == "making":
+        return f"{path} is new: the first start makes it"
+    return f"{path} is the one that belongs to this folder" if mark else f"{path} is a copy"
 
 
 def accept_loss(config: Config, now: int) -> LossAccepted:

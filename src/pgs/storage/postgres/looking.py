@@ -1,0 +1,22 @@
+"""What a PostgreSQL tells of itself before a service starts on it."""
+
+from contextlib import closing
+
+from pgs.storage.postgres.connection import Connection, Refused, connect
+from pgs.storage.postgres.migrating import has_schema
+from pgs.storage.transactions import StoreOutage
+
+
+def look(url: str) -> str:
+    """Return a sentence about the server of `url` and its database. Raises `StoreOutage`.
+
+    Nothing is written, and no lock is taken.
+    """
+    with closing(Connection(connect(url, "pgs doctor"), lambda warning: None)) as connection:
+        try:
+            ((version,),) = connection.command("show server_version")
+            is_used = has_schema(connection)
+        except Refused as error:
+            raise StoreOutage(f"the database refuses a question: {error}") from error
+    state = "it has a database of this service" if is_used else "its database is new"
+    return f"PostgreSQL {version} answers and takes writes; {state}"
