@@ -8,6 +8,8 @@ from pgs.domain.errors import BadRequest
 from pgs.domain.rate import (
     BUCKET_MAX,
     PARTNER_POLICY,
+    PLAYER_POLICY,
+    TEST_MATCH_POLICY,
     Bucket,
     BucketPolicy,
     Taken,
@@ -54,6 +56,17 @@ def drain(bucket: Bucket, now: float) -> int:
 @given(starts)
 def test_a_new_bucket_gives_its_whole_burst_and_no_more(start: float) -> None:
     assert drain(Bucket(PARTNER_POLICY), start) == 300
+
+
+@pytest.mark.parametrize(
+    ("policy", "at_once", "each_second"), [(PLAYER_POLICY, 60, 20), (TEST_MATCH_POLICY, 10, 1)]
+)
+def test_players_and_test_matches_have_the_limits_that_the_pages_promise(
+    policy: BucketPolicy, at_once: int, each_second: int
+) -> None:
+    bucket = Bucket(policy)
+    assert drain(bucket, 0.0) == at_once
+    assert drain(bucket, 1.0) == each_second
 
 
 @given(starts, st.integers(1, 3000))
@@ -128,6 +141,13 @@ def test_a_refusal_takes_nothing() -> None:
     assert bucket.take(0.0, 4).left == 1
     assert bucket.take(0.0, 2) == Taken(allowed=False, left=1, retry_after=1, full_in=4)
     assert bucket.take(0.0, 1) == Taken(allowed=True, left=0, retry_after=0, full_in=5)
+
+
+def test_a_refusal_a_microsecond_before_a_token_is_due_does_not_count_that_token() -> None:
+    bucket = Bucket(BucketPolicy(burst=2, rate=1))
+    drain(bucket, 0.0)
+    assert bucket.take(0.999_999) == Taken(allowed=False, left=0, retry_after=1, full_in=2)
+    assert bucket.take(1.0) == Taken(allowed=True, left=0, retry_after=0, full_in=2)
 
 
 def test_an_answer_says_what_is_left_and_when_the_bucket_will_be_full() -> None:
