@@ -221,19 +221,11 @@ async def ready_core(
                 faults.heal()
 
 
-_EVERY_SECOND = (
-    "tend_actors",
-    "refresh_registry",
-    "refresh_catalogue",
-    "close_sockets_when_unreadable",
-)
-
-
 def tend_every(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run the chores of every second less often, so that a long virtual time has fewer wake-ups."""
     chores = [
         msgspec.structs.replace(chore, every_s=seconds, first_after_s=seconds)
-        if chore.name in _EVERY_SECOND
+        if chore.wait is None and chore.every_s <= 1
         else chore
         for chore in CHORES
     ]
