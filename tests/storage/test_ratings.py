@@ -71,4 +71,4 @@ async def test_a_crowd_is_two_live_seats_that_wait_in_the_same_pool(database: Da
         await sit(number, "spread", tier_revision=number)
     await sit(1, "lonely")
     await sit(2, "lonely", status="ended")
-    assert await rows.partners_with_a_crowd(database.reader) == ["crowd"]
+    assert await rows.partners_with_seats_to_pair(database.reader) == ["crowd"]

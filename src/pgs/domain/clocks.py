@@ -56,8 +56,8 @@ class MatchClock(msgspec.Struct, frozen=True):
         """Return the time that both sides have left at `now_ms`."""
         if self.since_ms is None:
             return self.left
-        spent = max(0, self.left[turn] - (now_ms - self.since_ms))
-        return (spent, self.left[1]) if turn == 0 else (self.left[0], spent)
+        kept = max(0, self.left[turn] - (now_ms - self.since_ms))
+        return (kept, self.left[1]) if turn == 0 else (self.left[0], kept)
 
 
 def restarted(left: Pair, running: bool, now_ms: int) -> MatchClock:

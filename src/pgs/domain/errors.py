@@ -330,7 +330,7 @@ def refuse(reason: str, **extras: Extra) -> Refusal:
     missing = set(kind.extras) - set(kind.optional) - extras.keys()
     if unknown or missing:
         raise TypeError(
-            f"{reason} takes {kind.extras}: not {sorted(unknown)}, and {sorted(missing)} too"
+            f"{reason} takes {kind.extras}; unknown: {sorted(unknown)}, missing: {sorted(missing)}"
         )
     return Refusal(reason, extras)
 

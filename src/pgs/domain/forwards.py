@@ -11,7 +11,7 @@ from typing import Final
 from pgs.domain.keyring import KeyRing, same, sign
 
 PROOF_MAX: Final = 128
-"""Characters of a proof: a key's id, a point and 43 characters make at most 60."""
+"""Characters of a proof: a key's id, a dot and 43 characters make at most 60."""
 
 _PURPOSE: Final = "forward"
 
@@ -19,8 +19,8 @@ _PURPOSE: Final = "forward"
 def prove_forward(ring: KeyRing, node: str, method: str, target: bytes, credential: bytes) -> str:
     """Return the proof for a request that is forwarded to `node`.
 
-    `target` is the path with the query, in ASCII; `credential` what the request authenticates with,
-    of which the proof contains a hash.
+    `target` is the path with the query, in ASCII. `credential` is what the request authenticates
+    with; only its hash goes into the proof.
     """
     key = ring.newest
     return f"{key.kid}.{sign(key, _PURPOSE, _text(node, method, target, credential))}"

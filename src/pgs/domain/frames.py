@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 from pgs.domain.seats import EndReason
 
 MOVES_SENT_MAX: Final = 1_000
-"""Moves that a snapshot has, the newest ones. The longest chess match of record has 538."""
+"""Moves in a snapshot: the newest ones. The longest chess match on record has 538."""
 
 # --- from the client -----------------------------------------------------------------------------
 

@@ -16,8 +16,8 @@ INVITE_S: Final = 7 * 24 * 3600
 """Seconds for which an invite can be accepted: the 7 days that the interface promises."""
 
 INVITES_MAX: Final = 1000
-"""Invites kept of one account, as many as it may have members. At the limit, a new invite replaces
-the oldest that is not pending."""
+"""Invites stored for one account: as many as it may have members. At the limit, a new invite
+replaces the oldest that is not pending."""
 
 InviteStatus = Literal["pending", "accepted", "revoked", "expired"]
 

@@ -86,7 +86,7 @@ class Hash(Protocol):
     """A state of a hash function, as `hashlib` makes it."""
 
     def copy(self) -> Hash:
-        """Return a second state that goes on from here."""
+        """Return an independent copy of this state."""
         ...
 
     def update(self, data: bytes, /) -> None:

@@ -94,8 +94,9 @@ def answers_from(sightings: Sightings, last: Beat | None, now: float) -> float:
 
     `last` is the row of the previous owner, read after the lock was granted; None if that owner
     handed the shard over, or there was none. The previous owner may answer from memory for `HOLD_S`
-    after the beat in that row. When the beat was made is not known here, but it was not later than
-    when it was first seen. So `HOLD_S` is counted from then, or from `now` for a beat not yet seen.
+    after the beat in that row. The time of that beat is not known here, but the beat was made
+    before this observer first saw it. So `HOLD_S` is counted from the first sighting, or from `now`
+    for a beat not yet seen.
     """
     if last is None:
         return now

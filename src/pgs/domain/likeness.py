@@ -13,8 +13,8 @@ LIKENESS_NAMES: Final = 64
 """Names with which one name is compared; further ones are left out. No call has as many fields."""
 
 _LEAST_RATIO = 0.75
-"""Shares of matching characters at or above which two names count as alike. `gameID` and `game` are
-alike to `gameId`; `tier` and `time` are not alike."""
+"""Shares of matching characters from which on two names count as alike. `gameID` and `game` both
+count as alike with `gameId`; `tier` and `type` do not count as alike."""
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:

@@ -22,7 +22,7 @@ outweighs a gap of three points, at which the stronger player wins seven games o
 that has waited a minute goes first among similar pairs."""
 
 CAP_START = 4 * POINT
-"""Millionths of a point of the gap that a seat accepts at once: four points, at which the stronger
+"""Millionths of a point: the widest gap that a seat accepts at once. At four points the stronger
 player wins three games of four. At a wider gap it is better to wait some seconds for a nearer
 opponent."""
 

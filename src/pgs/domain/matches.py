@@ -18,7 +18,7 @@ MatchStatus = Literal["started", "ended", "no_contest"]
 
 
 class Match(msgspec.Struct, frozen=True):
-    """A match of two seats, or the match of its own in which a seat without an opponent ends.
+    """A match of two seats, or the match of a single seat that found no opponent.
 
     `pairing`: why the two players were paired, as JSON. `money`: `none` while the match runs, `due`
     after its end, `recorded` once settlement has confirmed every payout.
@@ -103,7 +103,7 @@ def _matched(seat: Seat, side: int, opponent: str, match_id: str, now: int) -> S
 
 
 def close_alone(seat: Seat, match_id: str, end_reason: EndReason, now: int) -> MatchWithSeats:
-    """Return the match of its own in which a seat without an opponent ends.
+    """Return the ended match of a single seat that found no opponent.
 
     That match never starts. Its purpose is to give the seat a row in the feed and a refund.
     """

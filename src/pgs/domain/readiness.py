@@ -21,7 +21,8 @@ FIRST_GAME: Final = "tic-tac-toe"
 def nearest_game(account: Account, environment: Environment, games: Collection[str]) -> str:
     """Return the game at which the account is nearest to a match; "" if there are no games.
 
-    One that is on in the environment, else one whose live access is requested, else `FIRST_GAME`.
+    One that is on in the environment, else one whose live access is requested, else `FIRST_GAME`,
+    else any game.
     """
     known = sorted(games)
     licences = {game_id: account.licences.get(game_id, Licence()) for game_id in known}

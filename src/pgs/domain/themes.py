@@ -63,7 +63,7 @@ DEFAULT: Final = Theme()
 
 
 def check_theme(theme: Theme) -> Refusal | None:
-    """Return why a field cannot have its value, or None. The logo is not looked at."""
+    """Return why a field cannot have its value, or None. The logo is not checked here."""
     name = theme.display_name
     fault = (
         f"has more than {DISPLAY_NAME_MAX} characters"

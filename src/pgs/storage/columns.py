@@ -124,8 +124,8 @@ def expand(sql: str) -> str:
     `:partner_id, :environment, ...`, and `{changes of seat}` becomes `status = :status, ...`;
     `{changes of seat in match}` has fewer columns.
     `{sums of totals}` adds the values of an insert to an existing row, `{summed totals}` adds up
-    rows, `{figures of totals}` lists what is added up, and `{unequal totals}` asks for a sum that
-    is not zero. `{ids}` becomes `:id_0, :id_1, ...`, see `ids_of`.
+    rows, `{figures of totals}` lists what is added up, and `{unequal totals}` is true if one of the
+    sums is not zero. `{ids}` becomes `:id_0, :id_1, ...`, see `ids_of`.
     """
     sql = sql.replace("{ids}", ", ".join(f":id_{number}" for number in range(IDS_AT_ONCE)))
     for table, columns in COLUMNS.items():
@@ -150,7 +150,7 @@ def expand(sql: str) -> str:
 def ids_of(ids: Sequence[str]) -> dict[str, str]:
     """Return the parameters of a query with `{ids}`, for at most `IDS_AT_ONCE` ids.
 
-    The rest is empty, and no id is.
+    The parameters that are left over are empty texts, which equal no id.
     """
     return {
         f"id_{number}": ids[number] if number < len(ids) else "" for number in range(IDS_AT_ONCE)

@@ -31,7 +31,7 @@ class Database(Protocol):
         """Start the writer; call it inside the trio run."""
 
     def lost(self) -> str | None:
-        """Return what of the database was lost, and what to do; None while all is well."""
+        """Return which part of the database was lost, and what to do; None if nothing was lost."""
 
     def second_reader(self) -> Reader:
         """Return a reader with another connection, for a bulk read; the caller closes it.
@@ -51,21 +51,21 @@ class Database(Protocol):
     def faults(self) -> list[str]:
         """Return the faults of pages, indexes and constraints; none if all are sound.
 
-        It blocks its thread, maybe for minutes. Raises `StoreOutage`.
+        It blocks the caller's thread, perhaps for minutes. Raises `StoreOutage`.
         """
 
     def all_faults(self) -> list[str]:
         """Return the faults of pages, indexes and ledgers; none if all is sound.
 
-        It blocks its thread, and pauses often, so that other threads can work. Raises
+        It blocks the caller's thread, and pauses often, so that other threads can work. Raises
         `StoreOutage`.
         """
 
     def back_up(self, folder: Path, copy_keys: Callable[[Path], None]) -> Path:
         """Return the path of a checked copy in `folder`, as of one moment.
 
-        `copy_keys` writes the key ring to the path that it is given, after the copy. It blocks its
-        thread. Raises `BadTarget` and `StoreOutage`.
+        `copy_keys` writes the key ring to the path that it is given, after the copy. The call
+        blocks the caller's thread. Raises `BadTarget` and `StoreOutage`.
         """
 
     def close(self) -> None:

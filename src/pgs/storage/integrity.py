@@ -22,9 +22,8 @@ async def check_integrity(database: Database) -> list[str]:
 async def check_everything(database: Database) -> list[str]:
     """Return the faults of pages, indexes and ledgers; none if all is sound.
 
-    It is for the daily check, which nobody waits for. It runs on a thread of its own, and pauses
-    often.
-    Raises `StoreOutage` if the database cannot be read.
+    The daily check calls it. It runs on a separate thread (on the caller's thread if the database
+    is `inline`), and pauses often. Raises `StoreOutage` if the database cannot be read.
     """
     if database.inline:
         return database.all_faults()

@@ -68,19 +68,19 @@ def insert_row(row: LedgerRow) -> Stmt:
 
 
 def _go_on() -> None:
-    """Take no rest."""
+    """Make no pause."""
 
 
-async def check_ledger(reader: Reader, rest: Callable[[], None] = _go_on) -> LedgerReport:
+async def check_ledger(reader: Reader, pause: Callable[[], None] = _go_on) -> LedgerReport:
     """Return the report on all ledgers as of one moment, in bounded memory.
 
-    `rest` is called after each page of rows.
+    `pause` is called after each page of rows.
     """
     shown: Params = {"page_size": SHOWN_LIMIT}
     async with reader.one_moment():
         return LedgerReport(
             totals=[LedgerTotals(*row) for row in await reader.all("ledger.sums")],
-            broken_chains=await broken_chains(reader, rest),
+            broken_chains=await broken_chains(reader, pause),
             seats_booked_otherwise=_named(
                 await reader.all("ledger.seats_booked_otherwise", **shown)
             ),
@@ -122,11 +122,11 @@ async def _head_faults(reader: Reader, shown: Params) -> list[str]:
     return faults[:SHOWN_LIMIT]
 
 
-async def broken_chains(reader: Reader, rest: Callable[[], None] = _go_on) -> list[str]:
+async def broken_chains(reader: Reader, pause: Callable[[], None] = _go_on) -> list[str]:
     """Return the first fault of each ledger whose rows are not as they were written."""
     broken = []
     for partner_id, environment, last_seq, last_hash in await reader.all("ledger.heads"):
-        fault = await _first_fault(reader, partner_id, environment, last_seq, last_hash, rest)
+        fault = await _first_fault(reader, partner_id, environment, last_seq, last_hash, pause)
         if fault is not None:
             broken.append(f"{partner_id} {environment}: {fault}")
     return broken[:SHOWN_LIMIT]
@@ -138,7 +138,7 @@ async def _first_fault(
     environment: Environment,
     last_seq: int,
     last_hash: str,
-    rest: Callable[[], None],
+    pause: Callable[[], None],
 ) -> str | None:
     """Return what is wrong with the first row that is not as it was written, or None."""
     seq, before = 0, FIRST_HASH
@@ -152,7 +152,7 @@ async def _first_fault(
                 follows = any(other.hash == hash_of(other, before) for other in later)
                 return f"row {row.seq} is {'out of order' if follows else 'altered'}"
             seq, before = row.seq, row.hash
-        rest()
+        pause()
     if seq < last_seq:
         return f"row {seq + 1} is missing"
     if seq > last_seq:

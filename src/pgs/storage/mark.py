@@ -1,4 +1,4 @@
-"""The mark beside the database: which database belongs here, and what it must hold at least.
+"""The mark beside the database: which database belongs here, and how many commits it must hold.
 
 SQLite opens whatever it finds. If the database is gone, it makes a new one; if its log is gone, it
 continues without the last commits; and it applies a log to any file of the right name. A start
@@ -89,7 +89,8 @@ class OpenMark:
     def follow(self, commits: int) -> None:
         """Note how many commits the database holds now.
 
-        It is not synced: a mark that lags behind after a power cut asks for less and does no harm.
+        The file is not synced. After a power cut the mark may ask for fewer commits than there are,
+        which does no harm.
         """
         self._mark = msgspec.structs.replace(self._mark, commits=commits)
         with suppress(OSError):  # the mark then lags behind, as after a power cut

@@ -11,16 +11,16 @@ from pgs.storage.reader import Query, Reader
 from pgs.storage.transactions import Params, Stmt
 
 
-def put_attendance(partner_id: str, match_id: str, presence: Attendance) -> Stmt:
+def put_attendance(partner_id: str, match_id: str, attendance: Attendance) -> Stmt:
     """Return the statement that writes who has joined a match."""
     params: dict[str, Any] = {
         "partner_id": partner_id,
         "match_id": match_id,
-        "came_0_ms": presence.came_ms[0],
-        "came_1_ms": presence.came_ms[1],
-        "clocks_ms": presence.clocks_ms,
-        "name_0": presence.names[0],
-        "name_1": presence.names[1],
+        "came_0_ms": attendance.came_ms[0],
+        "came_1_ms": attendance.came_ms[1],
+        "clocks_ms": attendance.clocks_ms,
+        "name_0": attendance.names[0],
+        "name_1": attendance.names[1],
     }
     return Stmt("moves.put_attendance", params, 1)
 

@@ -49,10 +49,11 @@ def save_rating(
     )
 
 
-async def partners_with_a_crowd(reader: Reader) -> list[str]:
+async def partners_with_seats_to_pair(reader: Reader) -> list[str]:
     """Return the partners with two or more live seats that wait for the same game and tier."""
     return list(
         dict.fromkeys(
-            str(partner_id) for (partner_id,) in await reader.all("ratings.partners_with_a_crowd")
+            str(partner_id)
+            for (partner_id,) in await reader.all("ratings.partners_with_seats_to_pair")
         )
     )

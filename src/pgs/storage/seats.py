@@ -90,7 +90,7 @@ def move_head(partner_id: str, environment: Environment, was: Head, head: Head) 
 
 
 def final_seal(partner_id: str, environment: Environment, final_day: int) -> str:
-    """Return the hash that stands beside a head's last final day, in hex."""
+    """Return the hash, in hex, that is stored with a head's last final day to show alterations."""
     return hashlib.sha256(f"{partner_id}|{environment}|{final_day}".encode()).hexdigest()
 
 
@@ -173,7 +173,7 @@ async def position_since(
     """Return the feed position before the first row that changed at `since` or later.
 
     Without such a row it is the last position. It reads an index entry for each row that changed
-    since, so call it by `read_in_bulk`.
+    since, so call it through `read_in_bulk`.
     """
     head, first = await reader.together(
         Query("seats.find_head", {"partner_id": partner_id, "environment": environment}),

@@ -28,8 +28,8 @@ BLOCKS_AT_ONCE = 4096
 """Blocks that one query reads, at most, so that it sorts few rows."""
 
 NUDGES_SHOWN = 100
-"""Tries at nudges that are shown for one match. It has three nudges with three tries each, and
-more only where nudges of many matches were merged into its own."""
+"""Tries at nudges that are shown for one match. A match has three nudges of up to three tries each,
+and more only if nudges of other matches were merged with its own."""
 
 
 class LedgerLine(msgspec.Struct, frozen=True, rename="camel"):

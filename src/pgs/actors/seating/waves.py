@@ -9,7 +9,7 @@ from pgs.actors.seating.seating import Seating
 from pgs.domain.live_pairing import explain
 from pgs.domain.openings import first_begins
 from pgs.storage.bulk import read_in_bulk
-from pgs.storage.ratings import partners_with_a_crowd
+from pgs.storage.ratings import partners_with_seats_to_pair
 
 
 async def pair_in_wave(seats: Seating, command: Wave, _: Envelope) -> NextWave:
@@ -47,5 +47,5 @@ async def wake_lobbies(parts: Parts, directory: PartnerDirectory) -> None:
 
     It runs once after the start, because a seats actor that is not open starts no waves.
     """
-    for partner_id in await read_in_bulk(parts.database, partners_with_a_crowd):
+    for partner_id in await read_in_bulk(parts.database, partners_with_seats_to_pair):
         directory.partner(partner_id).seats("live").tell(Wave(None))

@@ -42,7 +42,7 @@ class Guard(Protocol):
 
 
 class PostgresCommits:
-    """Commits on one session, and opens the next one when that has ended.
+    """Commits on one session at a time, and opens a new session when the last one has ended.
 
     Each transaction was decided during one session. If that session has ended, another service may
     have written since, so the transaction is refused instead of being sent.
@@ -145,7 +145,7 @@ class PostgresCommits:
             session.close()
 
     def abandon(self) -> None:
-        """End the session, after an error that nobody expected."""
+        """End the session after an unexpected error."""
         self._drop()
 
     def close(self) -> None:

@@ -34,10 +34,10 @@ from pgs.storage.transactions import StoreOutage
 from pgs.storage.writer import Writer
 
 IDLE_READERS: Final = 2
-"""Connections for bulk reads that stay open when nobody uses them: one for each limiter."""
+"""Connections for bulk reads that stay open between two reads: one for each limiter."""
 
 REST_S: Final = 0.005
-"""Seconds of a pause of the daily check, in which the calls have the machine to themselves."""
+"""Seconds for which the daily check pauses, so that calls can use the whole machine."""
 
 SHOWN_LIMIT: Final = 100
 """Faults listed in one report. A longer list would be of no more help to an operator."""
@@ -123,7 +123,7 @@ class PostgresDatabase:
     def _refuse_a_pooler(self) -> None:
         """Make sure that a lock belongs to its session. Raises `StoreOutage`.
 
-        A pooler that shares a session gives the lock to everybody.
+        Through a pooler that shares sessions, several services would hold the same lock.
         """
         other = self._bulk_connection()
         try:
@@ -140,8 +140,8 @@ class PostgresDatabase:
     def _reopen(self) -> WriterSession:
         """Return the next session of the writer. Raises `StoreOutage`.
 
-        Once commits are missing, every further try is refused: a try that wrote would count, and
-        so would hide what is missing.
+        Once commits are missing, every further try is refused: a write would raise the count of
+        commits, and so hide that some are missing.
         """
         if self._lost is not None:
             raise StoreOutage(self._lost)
@@ -177,11 +177,11 @@ class PostgresDatabase:
             self._pipeline.start()
 
     def lost(self) -> str | None:
-        """Return what of the database was lost, and what to do; None while all is well."""
+        """Return which part of the database was lost, and what to do; None if nothing was lost."""
         return self._lost
 
     def take_over(self, now: int) -> bool:
-        """Raise every feed's head if it is the first start on a restored dump; return whether."""
+        """Raise every feed's head if this is the first start on a restored dump; return if so."""
         if not self._is_copy:
             return False
         try:
@@ -309,7 +309,7 @@ def _first_commit(session: WriterSession) -> int:
 
 
 def _go_on() -> None:
-    """Take no rest: tests on a virtual clock have no time for it."""
+    """Make no pause: tests on a virtual clock have no time for it."""
 
 
 def _rest() -> None:

@@ -103,8 +103,8 @@ def raise_feeds(connection: Connection, now: int) -> None:
 
     `now` is in epoch seconds. Raises `Lost` and `Refused`.
     """
-    # Asked before the transaction: a role that may not ask would end it here, and its commit would
-    # change nothing.
+    # Before the transaction: if the role may not read this, the error would abort the transaction,
+    # and its commit would change nothing.
     here = _server_of(connection)
     connection.command("begin")
     try:

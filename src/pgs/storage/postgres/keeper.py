@@ -1,4 +1,4 @@
-"""Owns shards for this node: beats, watches the other nodes, takes shards over and hands them over.
+"""Owns shards for this node: beats, watches the other nodes, takes shards and hands them over.
 
 All of its state is in the event loop. `pgs.domain.leases` decides whether the node may answer from
 memory; the locks of `pgs.storage.postgres.lease` decide which node owns which shard.
@@ -295,8 +295,8 @@ class Keeper:
     def _of_another(self, last: Beat | None) -> Beat | None:
         """Return the beat; None if an earlier session of this process made it.
 
-        When that session ended, this process dropped what it held in memory, so nothing is waited
-        for.
+        When that session ended, this process dropped what it held in memory, so there is nothing to
+        wait for.
         """
         return None if last is not None and last.session in self._own_numbers else last
 

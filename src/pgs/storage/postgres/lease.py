@@ -89,7 +89,7 @@ _UNLOCK: Final = (
     "select count(*) from unnest($1::int[]) as s "  # noqa: S608  constants alone
     f"where pg_advisory_unlock({SHARD_LOCKS}, s)"
 )
-# The pid is taken from the lock at this moment. One from a row could be another process's by now.
+# The pid must still hold the node's lock. Otherwise it could be another process's by now.
 _END: Final = (
     f"select pg_terminate_backend(l.pid, {END_MS}) from pg_locks l "  # noqa: S608  constants alone
     f"where {_locks('l', PRESENCE)} and l.objid = $1::bigint and l.pid = $2::int "
@@ -148,7 +148,7 @@ def enter(session: Session, me: Node) -> int:
 
 
 def beat(session: Session, name: str, number: int) -> int:
-    """Return the count of this session's beats after one more. `Lost` if the row is another's."""
+    """Return the count of this session's beats after one more. `Lost` if a newer one began."""
     rows = _write(session, _BEAT, [name, number])
     if not rows:
         raise Lost("a newer session of this node has begun")

@@ -302,7 +302,7 @@ class PipelineReader:
 async def _readable_or_writable(socket: int) -> None:
     """Return once the server has sent something or takes more.
 
-    It may take nothing more until its own results were read.
+    The server may take nothing more until this side has read its results.
     """
     async with trio.open_nursery() as nursery:
 

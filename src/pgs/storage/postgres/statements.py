@@ -114,10 +114,10 @@ def _spelled(value: SqlValue) -> bytes | None:
     return b"%d" % value
 
 
-def rows_of(result: pq.abc.PGresult, rows: Transformer) -> list[Row]:
-    """Return the rows of a result. One `rows` may convert any number of results."""
-    rows.set_pgresult(result)
-    return rows.load_rows(0, result.ntuples, tuple)
+def rows_of(result: pq.abc.PGresult, transformer: Transformer) -> list[Row]:
+    """Return the rows of a result. One transformer may convert any number of results."""
+    transformer.set_pgresult(result)
+    return transformer.load_rows(0, result.ntuples, tuple)
 
 
 def literals(values: Sequence[SqlValue]) -> Values:

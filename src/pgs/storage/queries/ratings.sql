@@ -14,7 +14,7 @@ set mu = excluded.mu, sigma = excluded.sigma, matches = excluded.matches,
   last_opponent = excluded.last_opponent
 where rating.matches = :was_matches;
 
--- name: partners_with_a_crowd
+-- name: partners_with_seats_to_pair
 select partner_id
 from seat
 where environment = 'live' and status in ('pending', 'waiting') and status = 'waiting'

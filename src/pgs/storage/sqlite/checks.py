@@ -17,7 +17,7 @@ STEPS_BETWEEN_RESTS: Final = 100_000
 """Steps of SQLite's machine between two pauses of the daily check: some milliseconds of work."""
 
 REST_S: Final = 0.005
-"""Seconds of a pause of the daily check, in which the calls have the machine to themselves."""
+"""Seconds for which the daily check pauses, so that calls can use the whole machine."""
 
 
 def faults_of(connection: sqlite3.Connection) -> list[str]:

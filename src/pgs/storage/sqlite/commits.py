@@ -51,7 +51,7 @@ class Guard(Protocol):
 
 
 class SqliteCommits:
-    """Commits on one connection, and repeats the transactions of a group that failed one by one."""
+    """Commits on one connection. If a group fails, its transactions are committed one by one."""
 
     def __init__(self, connection: sqlite3.Connection, guard: Guard) -> None:
         self._connection = connection
@@ -94,7 +94,7 @@ class SqliteCommits:
             job.result = outcome.Value(Outcome.COMMITTED)
 
     def _look_at(self, error: Exception) -> None:
-        """End the process if the disk failed to sync: only a restart reads what is really there."""
+        """Note damage. End the process after a failed sync: only a restart reads the disk again."""
         code = getattr(error, "sqlite_errorcode", None)
         if code in _FAILED_SYNC:
             log_error("sync_failed", error)

@@ -100,7 +100,7 @@ def header_number(path: Path) -> int:
 
 
 def _judge_log(path: Path, mark: Mark) -> None:
-    """Refuse a log over a file that it was not written for; SQLite would apply it and ruin both."""
+    """Raise `DataRefused` for a log of another file: SQLite would apply it, and ruin both."""
     try:
         log = os.stat(f"{path}-wal")
     except FileNotFoundError:

@@ -66,7 +66,7 @@ def restore(source: Path, folder: Path, key_file: Path, at: int) -> Restored:
 
 
 def accept_loss(folder: Path) -> LossAccepted:
-    """Take the folder's database as it is, although the mark asks for more.
+    """Take the folder's database as it is, although the mark asks for more commits.
 
     Raises `BadSource`, `DataFolderInUse`, `SchemaNewer` and `StoreOutage`.
     """
