@@ -11,6 +11,7 @@ from pgs.actors.shared.key_uses import COARSE_S, ROUND_S
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, refuse
 from pgs.domain.keys import ROTATION_S, hash_key, parse_key
+from pgs.domain.members import PLATFORM
 from pgs.domain.names import LABEL_MAX
 from pgs.storage import accounts as rows
 from pgs.storage.key_uses import key_uses_of
@@ -72,6 +73,18 @@ async def test_no_key_and_no_secret_is_anywhere_in_the_data_folder(
     assert hash_key(key).encode() in held
     for hidden in (key, key[9:], key[:-4], secret, secret.removeprefix("whsec_")):
         assert hidden.encode() not in held
+
+
+async def test_a_key_names_the_member_who_made_it_and_one_of_the_platform_names_nobody(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        by_member = (await ask(s, MintKey("ada", "test", "shop"))).key
+        by_platform = (await ask(s, MintKey(PLATFORM, "test", "first"))).key
+        rotated = await ask(s, RotateKey("bob", by_member.key_id))
+        assert (by_member.created_by, by_platform.created_by) == ("ada", None)
+        assert (rotated.previous.created_by, rotated.key.created_by) == ("ada", "bob")
+        assert await rows.read_account(s.reader, "acme") == s.account()
 
 
 @pytest.mark.parametrize("label", ["", "  ", "\t"])

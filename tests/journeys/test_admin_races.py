@@ -174,6 +174,7 @@ async def test_a_key_that_is_rotated_many_times_at_once_is_rotated_once(admin: A
     assert outcomes(replies) == {"done": 1, "key_not_active": AT_ONCE - 1}
     listed = (await admin.call_ok("GET", "keys"))["keys"]
     assert Counter(key["status"] for key in listed) == {"active": 1, "scheduled": 1}
+    assert [key["createdBy"] for key in listed] == [BOSS, BOSS]
 
 
 async def test_a_key_that_is_rotated_and_revoked_at_once_is_revoked(admin: AdminClient) -> None:

@@ -20,7 +20,7 @@ FULL = account(
     agreed_terms_at=8,
     keys=(
         ApiKey("key_1", "test", "one", "hash1", "aaaa", 1),
-        ApiKey("key_2", "live", "two", "hash2", "bbbb", 2, 99),
+        ApiKey("key_2", "live", "two", "hash2", "bbbb", 2, 99, "ada"),
     ),
     licences={"chess": Licence(False, "granted", "why"), "reversi": Licence(True)},
     origins={"test": ("http://localhost:1",), "live": ("https://a.example", "https://b.example")},

@@ -14,7 +14,10 @@ from pgs.domain.tiers import Price
 
 
 class ApiKey(msgspec.Struct, frozen=True):
-    """A key's record. The service does not keep the key itself: it looks keys up by `key_hash`."""
+    """A key's record. The service does not keep the key itself: it looks keys up by `key_hash`.
+
+    `created_by` is the uid of the member who made it, None if the platform did.
+    """
 
     key_id: str
     environment: Environment
@@ -23,6 +26,7 @@ class ApiKey(msgspec.Struct, frozen=True):
     last4: str
     created_at: int
     revokes_at: int | None = None
+    created_by: str | None = None
 
     def is_revoked(self, now: int) -> bool:
         """Return whether the key has stopped working, which it does at `revokes_at`."""

@@ -124,6 +124,7 @@ def insert_key(partner_id: str, key: ApiKey) -> tuple[Stmt, Stmt]:
                 "last4": key.last4,
                 "created_at": key.created_at,
                 "revokes_at": key.revokes_at,
+                "created_by": key.created_by,
             },
             1,
         ),

@@ -9,6 +9,7 @@ from pgs.domain import ids, keys
 from pgs.domain.accounts import Account, ApiKey, in_order
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, refuse
+from pgs.domain.members import PLATFORM
 from pgs.domain.names import LABEL_MAX, fault_of_text
 from pgs.domain.secrets import HidesSecrets
 from pgs.storage import accounts as rows
@@ -37,7 +38,7 @@ def mint_key(account: Account, command: MintKey, context: Context) -> AccountDec
         return BadRequest(f"label {fault}")
     if len(account.keys) >= keys.KEYS_MAX:
         return _FULL
-    new = _new_key(account, command.environment, label, context)
+    new = _new_key(account, command.environment, label, command.by, context)
     detail = {
         "keyId": new.key.key_id,
         "environment": command.environment,
@@ -65,7 +66,7 @@ def rotate_key(account: Account, command: RotateKey, context: Context) -> Accoun
         return refuse("key_not_active")
     if len(account.keys) >= keys.KEYS_MAX:
         return _FULL
-    new = _new_key(account, was.environment, was.label, context)
+    new = _new_key(account, was.environment, was.label, command.by, context)
     revokes_at = context.now + keys.ROTATION_S
     previous = replace(was, revokes_at=revokes_at)
     detail = {
@@ -112,7 +113,9 @@ def _with(account: Account, key: ApiKey) -> tuple[ApiKey, ...]:
     return tuple(key if other.key_id == key.key_id else other for other in account.keys)
 
 
-def _new_key(account: Account, environment: Environment, label: str, context: Context) -> _NewKey:
+def _new_key(
+    account: Account, environment: Environment, label: str, by: str, context: Context
+) -> _NewKey:
     text = keys.make_key(environment, account.partner_id, context.random(keys.ENTROPY_BYTES))
     key = ApiKey(
         key_id=context.new_id(ids.KEY),
@@ -121,5 +124,6 @@ def _new_key(account: Account, environment: Environment, label: str, context: Co
         key_hash=keys.hash_key(text),
         last4=keys.last4(text),
         created_at=context.now,
+        created_by=None if by == PLATFORM else by,
     )
     return _NewKey(key, text)

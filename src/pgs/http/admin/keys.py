@@ -29,7 +29,7 @@ class KeyRecord(msgspec.Struct, frozen=True, rename="camel"):
     """A key without its text. Times in epoch seconds.
 
     `revokes_at`: when the key stops or stopped working. `last_used_at`: its latest use, to within
-    an hour.
+    an hour. `created_by`: the uid of the member who made it, absent if the platform did.
     """
 
     key_id: str
@@ -40,6 +40,7 @@ class KeyRecord(msgspec.Struct, frozen=True, rename="camel"):
     status: str
     revokes_at: int | UnsetType = UNSET
     last_used_at: int | UnsetType = UNSET
+    created_by: str | UnsetType = UNSET
 
 
 class KeyPage(msgspec.Struct, frozen=True, rename="camel"):
@@ -111,6 +112,7 @@ def _record(call: AdminCall, key: ApiKey, used: Mapping[str, int]) -> KeyRecord:
         key.status(call.services.parts.clock.now()),
         UNSET if key.revokes_at is None else key.revokes_at,
         UNSET if used_at is None else used_at,
+        UNSET if key.created_by is None else key.created_by,
     )
 
 

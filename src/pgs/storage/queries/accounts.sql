@@ -21,8 +21,9 @@ where partner_id = :partner_id;
 
 -- name: insert_key!
 insert into api_key (partner_id, key_id, environment, label, key_hash, last4, created_at,
-  revokes_at)
-values (:partner_id, :key_id, :environment, :label, :key_hash, :last4, :created_at, :revokes_at);
+  revokes_at, created_by)
+values (:partner_id, :key_id, :environment, :label, :key_hash, :last4, :created_at, :revokes_at,
+  :created_by);
 
 -- name: insert_key_index!
 insert into key_index (key_hash, partner_id, key_id) values (:key_hash, :partner_id, :key_id);
@@ -31,12 +32,14 @@ insert into key_index (key_hash, partner_id, key_id) values (:key_hash, :partner
 update api_key set revokes_at = :revokes_at where partner_id = :partner_id and key_id = :key_id;
 
 -- name: keys
-select partner_id, key_id, environment, label, key_hash, last4, created_at, revokes_at
+select partner_id, key_id, environment, label, key_hash, last4, created_at, revokes_at,
+  created_by
 from api_key
 order by partner_id, created_at, key_id;
 
 -- name: keys_of
-select partner_id, key_id, environment, label, key_hash, last4, created_at, revokes_at
+select partner_id, key_id, environment, label, key_hash, last4, created_at, revokes_at,
+  created_by
 from api_key
 where partner_id = :partner_id
 order by created_at, key_id;

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useQuery } from '../address';
 import type { Api, Environment } from '../api';
-import type { LoggedEvent, Member } from '../changes';
+import { nameOf } from '../changes';
+import type { Member } from '../changes';
 import { mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
 import type { PageProps } from '../page';
 import { Button } from '../parts/button';
@@ -14,8 +15,8 @@ import { Table } from '../parts/table';
 import type { Column } from '../parts/table';
 import { Ago } from '../parts/time';
 import { linkTo } from '../routes';
-import { answerOf, isUsed, makersOf, stateOf } from '../words/keys';
-import type { Key, Makers } from '../words/keys';
+import { answerOf, isUsed, stateOf } from '../words/keys';
+import type { Key } from '../words/keys';
 import { KeyDialogs } from './key-dialogs';
 import type { Asked, Minted } from './key-dialogs';
 
@@ -46,28 +47,21 @@ function useKeys({ api, environment, tell }: PageProps) {
   return { value, error, keys, doing, minted, setMinted, asked, ask, create, rotate, revoke };
 }
 
-/** Who made which key, as far as the newest entries of the event log tell. */
-function useMakers(api: Api): Makers {
-  const [makers, set] = useState<Makers>(new Map());
+/** The members whose addresses name who made a key. */
+function useMembers(api: Api): readonly Member[] {
+  const [members, set] = useState<readonly Member[]>([]);
   useEffect(() => {
-    const read = async () => {
-      const [{ events }, { members }] = await Promise.all([
-        api.read<{ events: LoggedEvent[] }>('events?limit=500'),
-        api.read<{ members: Member[] }>('members?limit=500'),
-      ]);
-      set(makersOf(events, members));
-    };
-    // If that fails, the page says when a key was made, but not who made it.
-    read().catch(() => {});
+    // If that fails, the page names who made a key by the user id.
+    api.read<{ members: Member[] }>('members?limit=500').then((read) => set(read.members), () => {});
   }, [api]);
-  return makers;
+  return members;
 }
 
 export default function Keys(props: PageProps) {
   const { api, account, environment } = props;
   const { value, error, keys, doing, minted, setMinted, asked, ask, ...acts } = useKeys(props);
   const writes = mayWrite(account);
-  const makers = useMakers(api);
+  const members = useMembers(api);
   const [query] = useQuery();
   const [bold, rest] = answerOf(keys, environment);
   const answerAct = (asking: Asked) => {
@@ -95,7 +89,7 @@ export default function Keys(props: PageProps) {
         ) : (
           <Table
             label="Keys"
-            columns={columnsOf({ environment, makers, writes, busy: doing.busy, ask })}
+            columns={columnsOf({ environment, members, writes, busy: doing.busy, ask })}
             rows={keys}
             keyOf={(key) => key.keyId}
             marked={query.get('open')}
@@ -115,14 +109,14 @@ export default function Keys(props: PageProps) {
 
 interface ColumnsProps {
   environment: Environment;
-  makers: Makers;
+  members: readonly Member[];
   writes: boolean;
   busy: boolean;
   ask(asked: Asked): void;
 }
 
 function columnsOf(props: ColumnsProps): readonly Column<Key>[] {
-  const { environment, makers, writes, busy, ask } = props;
+  const { environment, members, writes, busy, ask } = props;
   const acts: Column<Key> = {
     head: '',
     cell: (key) => (
@@ -160,10 +154,10 @@ function columnsOf(props: ColumnsProps): readonly Column<Key>[] {
     { head: 'Last used', cell: (key) => <LastUsed used={key} /> },
     {
       head: 'Created',
-      cell: ({ keyId, createdAt }) => (
+      cell: ({ keyId, createdAt, createdBy }) => (
         <>
           <a href={`${linkTo(environment, 'events')}?q=${keyId}`}>{dayOf(createdAt)}</a>
-          {makers.has(keyId) && <small>by {makers.get(keyId)}</small>}
+          <small>by {nameOf(createdBy ?? 'platform', members)}</small>
         </>
       ),
     },

@@ -1,7 +1,5 @@
 /** API keys, and what their list says. */
 
-import { nameOf } from '../changes';
-import type { LoggedEvent, Member } from '../changes';
 import { dayOf, many, timeOf } from '../parts/format';
 
 export interface Key {
@@ -13,6 +11,8 @@ export interface Key {
   status: 'active' | 'scheduled' | 'revoked';
   revokesAt?: number;
   lastUsedAt?: number;
+  /** The uid of the member who made it, absent if the platform did. */
+  createdBy?: string;
 }
 
 /** A key counts as in use for so many seconds after its last call. Uses are known to the hour. */
@@ -51,15 +51,4 @@ export function stateOf(key: Key): string {
   if (key.status === 'active') return 'works';
   if (key.status === 'scheduled') return `stops ${timeOf(key.revokesAt)}`;
   return `revoked ${key.revokesAt === undefined ? '' : dayOf(key.revokesAt)}`.trim();
-}
-
-/** The addresses of those who made keys, by the ids of the keys. */
-export type Makers = ReadonlyMap<string, string>;
-
-export function makersOf(events: readonly LoggedEvent[], members: readonly Member[]): Makers {
-  const made = events.flatMap(({ action, actor, detail }) => {
-    const id = { 'key.created': detail.keyId, 'key.rotated': detail.newKeyId }[action];
-    return typeof id === 'string' ? [[id, nameOf(actor, members)] as const] : [];
-  });
-  return new Map(made);
 }
