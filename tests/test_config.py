@@ -126,6 +126,31 @@ def test_an_unknown_or_invalid_variable_is_refused_and_named(
         load_config(None, {name: value})
 
 
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"node_name": "Node_1"}, "PGS_NODE_NAME must be"),
+        ({"node_name": "n" * 33}, "PGS_NODE_NAME must be"),
+        ({"database_url": ""}, "PGS_NODE_NAME needs PGS_DATABASE_URL"),
+        ({"node_address": ""}, "PGS_NODE_NAME needs PGS_NODE_ADDRESS"),
+        ({"node_address": "node-1"}, "PGS_NODE_NAME needs PGS_NODE_ADDRESS"),
+        ({"node_address": "node-1:0"}, "PGS_NODE_NAME needs PGS_NODE_ADDRESS"),
+        ({"node_name": ""}, "PGS_NODE_ADDRESS has no effect without PGS_NODE_NAME"),
+    ],
+)
+def test_a_node_without_its_name_its_address_or_a_shared_database_is_refused(
+    change: dict[str, str], named: str
+) -> None:
+    node = {
+        "database_url": "postgresql://db.example/pgs",
+        "node_name": "node-1",
+        "node_address": "10.0.0.1:8000",
+    }
+    assert check_config(Config(**node)).node_name == "node-1"  # type: ignore[arg-type]  # texts
+    with pytest.raises(BadSettings, match=named):
+        check_config(Config(**{**node, **change}))  # type: ignore[arg-type]  # texts
+
+
 def test_variables_of_other_programs_and_empty_reserved_ones_are_ignored() -> None:
     environ = {
         "PGS_CONFIG": "",

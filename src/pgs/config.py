@@ -29,6 +29,8 @@ _SHOWN = 40
 """Characters of a bad setting that its message quotes: enough to recognise it, and few even if the
 setting is as long as a file."""
 
+_NODE_NAME = re.compile(r"[a-z0-9-]{1,32}", re.ASCII)
+
 _ORIGIN = re.compile(r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?")
 
 
@@ -61,6 +63,12 @@ class Config:
 
     Empty: SQLite, in the data folder. It may hold a password.
     """
+
+    node_name: str = ""
+    """This node's name among several: 1 to 32 of a-z, 0-9 and -. Empty: there is only this one."""
+
+    node_address: str = ""
+    """host:port at which the other nodes reach this node's public listener."""
 
     base_url: str = ""
     """URL of the public listener for partners, without a trailing slash.
@@ -244,8 +252,7 @@ def check_config(config: Config) -> Config:
         ("PGS_LISTEN", config.listen),
         ("PGS_INTERNAL_LISTEN", config.internal_listen),
     ):
-        host, _, port = address.rpartition(":")
-        if not (host and port.isascii() and port.isdecimal() and int(port[:6]) <= 65535):
+        if _port_of(address) is None:
             raise BadSettings(
                 f"{name} must be host:port with a port from 0 to 65535, "
                 f"such as 127.0.0.1:8000, not {address}"
@@ -265,9 +272,27 @@ def check_config(config: Config) -> Config:
         )
     if config.frame_url and parse_service_url(config.frame_url) is None:
         raise BadSettings("PGS_FRAME_URL must be an https address, or http on this machine")
+    _check_node(config)
     _check_identity(config)
     _check_settlement(config)
     return config
+
+
+def _port_of(address: str) -> int | None:
+    host, _, port = address.rpartition(":")
+    is_number = port.isascii() and port.isdecimal() and int(port[:6]) <= 65535
+    return int(port) if host and is_number else None
+
+
+def _check_node(config: Config) -> None:
+    if config.node_address and not config.node_name:
+        raise BadSettings("PGS_NODE_ADDRESS has no effect without PGS_NODE_NAME")
+    if config.node_name and _NODE_NAME.fullmatch(config.node_name) is None:
+        raise BadSettings("PGS_NODE_NAME must be 1 to 32 characters of a-z, 0-9 and -")
+    if config.node_name and not config.database_url:
+        raise BadSettings("PGS_NODE_NAME needs PGS_DATABASE_URL: nodes share a PostgreSQL")
+    if config.node_name and not _port_of(config.node_address):
+        raise BadSettings("PGS_NODE_NAME needs PGS_NODE_ADDRESS, host:port for the other nodes")
 
 
 def _check_identity(config: Config) -> None:

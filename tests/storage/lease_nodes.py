@@ -19,7 +19,7 @@ import psycopg
 import trio
 
 from pgs.domain.shards import Node
-from pgs.storage import postgres as room
+from pgs.storage import migrations
 from pgs.storage.postgres.connection import Connection, connect
 from pgs.storage.postgres.keeper import Keeper
 from pgs.storage.postgres.lease import Session, number_of
@@ -29,7 +29,7 @@ from tests.postgres import Server
 
 T = TypeVar("T")
 
-TABLES = (Path(room.__file__).parent / "nodes.sql").read_text(encoding="utf-8")
+TABLES = (migrations.POSTGRES / "0003_nodes.sql").read_text(encoding="utf-8")
 
 SAMPLE_S = 0.01
 """Seconds between two notes of what a node answers for."""

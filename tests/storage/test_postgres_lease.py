@@ -7,7 +7,7 @@ import pytest
 
 from pgs.domain.leases import Beat
 from pgs.domain.shards import Node
-from pgs.storage import postgres as room
+from pgs.storage import migrations
 from pgs.storage.postgres import lease
 from pgs.storage.postgres.connection import Connection, Lost, connect
 from pgs.storage.postgres.session import WriterSession
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
 PATIENCE_S = 30
 ROOT = Path(__file__).parents[2]
-TABLES = (Path(room.__file__).parent / "nodes.sql").read_text(encoding="utf-8")
+TABLES = (migrations.POSTGRES / "0003_nodes.sql").read_text(encoding="utf-8")
 
 
 @pytest.fixture

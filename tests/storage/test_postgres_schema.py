@@ -1,4 +1,4 @@
-"""PostgreSQL has the schema of SQLite, and takes every statement that is written for both."""
+"""PostgreSQL has SQLite's schema and the tables of nodes, and takes every statement of both."""
 
 import re
 import sqlite3
@@ -16,6 +16,9 @@ from pgs.storage.queries import STATEMENTS
 from tests.postgres import Server
 
 NAMES = [path.name for path in sorted(migrations.FOLDER.glob("*.sql"))]
+NODES = "0003_nodes.sql"
+"""The migration that only PostgreSQL has: a database of SQLite belongs to one process."""
+TABLES_OF_NODES = ("node", "shard")
 WRITES = [
     name
     for name, statement in STATEMENTS.items()
@@ -45,8 +48,12 @@ def test_a_migration_says_the_same_to_both_engines(name: str) -> None:
     assert _said(migrations.POSTGRES / name) == _said(migrations.FOLDER / name)
 
 
-def test_both_engines_have_the_same_migrations() -> None:
-    assert [path.name for path in sorted(migrations.POSTGRES.glob("*.sql"))] == NAMES
+def test_both_engines_have_the_same_migrations_but_that_of_the_nodes() -> None:
+    names = {path.name for path in migrations.POSTGRES.glob("*.sql")}
+    assert names == {*NAMES, NODES}
+    made = re.findall(r"create (\w+) (\w+)", _said(migrations.POSTGRES / NODES))
+    assert [name for kind, name in made if kind == "table"] == list(TABLES_OF_NODES)
+    assert {kind for kind, _ in made} == {"table", "sequence"}
 
 
 @pytest.mark.postgres
@@ -68,7 +75,8 @@ def test_tables_columns_and_keys_are_those_of_sqlite(
         "on i.indrelid = c.table_name::regclass and i.indisprimary "
         "where c.table_schema = 'public'"
     ).fetchall()
-    assert set(found) == expected
+    assert {row for row in found if row[0] not in TABLES_OF_NODES} == expected
+    assert {row[0] for row in found} >= set(TABLES_OF_NODES)
 
 
 @pytest.mark.postgres
@@ -101,8 +109,10 @@ def test_indexes_and_constraints_are_those_of_sqlite(
         "join pg_namespace n on n.oid = c.relnamespace "
         "where n.nspname = 'public' and not i.indisprimary"
     ).fetchall()
-    assert {(table.strip('"'), *rest) for table, *rest in found} == expected
-    checks = sum(_said(path).count("check (") for path in sorted(migrations.FOLDER.glob("*.sql")))
+    of_nodes = {("node", "node_number_key", True, False)}  # of its `unique`
+    assert {(table.strip('"'), *rest) for table, *rest in found} == expected | of_nodes
+    paths = sorted(migrations.POSTGRES.glob("*.sql"))
+    checks = sum(_said(path).count("check (") for path in paths)
     assert schema.execute("select count(*) from pg_constraint where contype = 'c'").fetchone() == (
         checks + _checks_of_the_server(schema),
     )

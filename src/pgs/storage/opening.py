@@ -26,6 +26,10 @@ def open_database(config: Config, *, inline: bool, on_locked: OnLocked) -> Datab
     not opened. Raises `BadSettings`, `DataFolderInUse`, `DataRefused`, `SchemaNewer` or
     `StoreOutage`.
     """
+    if config.node_name:
+        raise BadSettings(
+            "PGS_NODE_NAME: this version cannot run as one of several nodes yet. Leave it out"
+        )
     if config.database_url:
         return _open_postgres(config, inline, on_locked)
     return SqliteDatabase(

@@ -1,6 +1,6 @@
 -- The nodes of an installation, and what each shard's last owner wrote. The locks of the writers'
--- sessions tell which node owns a shard now; these rows do not. No migration applies this file yet:
--- it becomes one when the service can start several nodes.
+-- sessions tell which node owns a shard now; these rows do not. Only PostgreSQL has these tables,
+-- because a database of SQLite belongs to one process.
 create table node (
   name text collate "C" primary key,
   number bigint not null unique check (number between 1 and 2147483647),
@@ -18,4 +18,5 @@ create table shard (
   epoch bigint not null
 );
 
-create sequence node_session;
+-- Owned by the column, so that it is dropped with the table.
+create sequence node_session owned by node.session;
