@@ -89,6 +89,11 @@ class Account(msgspec.Struct, frozen=True):
     webhook_on: frozenset[Environment] = frozenset()  # where an endpoint is switched on
     members: Mapping[str, Member] = {}  # by uid, in the order in which they joined
 
+    @property
+    def version(self) -> tuple[int, int]:
+        """Compares greater for the later of two readings; each change raises one of the numbers."""
+        return self.revision, self.event_seq
+
     def licensed_games(self, environment: Environment) -> list[str]:
         """Return the ids of the games licensed in an environment, in alphabetical order."""
         return sorted(

@@ -1,6 +1,6 @@
 """Reads accounts, and builds the statements that write them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from pgs.domain.accounts import Account, ApiKey, Licence, in_order
@@ -45,6 +45,23 @@ async def read_account(reader: Reader, partner_id: str) -> Account | None:
     if not partners:
         return None
     return _account(partners[0], *([row[1:] for row in rows] for rows in parts))
+
+
+async def count_changes(reader: Reader) -> int:
+    """Return a number that each change of an account has raised, and nothing lowers."""
+    row = await reader.one("accounts.changes")
+    return row[0] if row else 0
+
+
+async def read_newer(reader: Reader, known: Callable[[str], Account | None]) -> list[Account]:
+    """Return the accounts whose rows are newer than `known` returns, each as of one moment."""
+    newer: list[Account] = []
+    for partner_id, *version in await reader.all("accounts.versions"):
+        account = known(partner_id)
+        if account is None or account.version < tuple(version):
+            read = await read_account(reader, partner_id)
+            newer += [] if read is None else [read]
+    return newer
 
 
 def _by_account(rows: Iterable[Row]) -> dict[str, list[Row]]:

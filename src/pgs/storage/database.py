@@ -30,6 +30,12 @@ class Database(Protocol):
     def start(self) -> None:
         """Start the writer; call it inside the trio run."""
 
+    async def others_may_have_written(self) -> None:
+        """Return when it is time to look for changes of accounts, tiers and terms by other nodes.
+
+        It never returns if this process alone can write the database.
+        """
+
     def lost(self) -> str | None:
         """Return which part of the database was lost, and what to do; None if nothing was lost."""
 

@@ -8,6 +8,7 @@ from pgs.actors.maintenance.deadlines import SEARCH_AGAIN_S, ring_alarms, tell_d
 from pgs.actors.maintenance.registers import (
     close_idle_partners,
     close_sockets_when_unreadable,
+    follow_others,
     refresh_catalogue,
     refresh_registry,
     tend_actors,
@@ -21,6 +22,10 @@ from pgs.actors.seating.switching_off import close_switched_off, void_removed_ga
 from pgs.actors.seating.waves import wake_lobbies
 from pgs.actors.shared.key_uses import ROUND_S
 from pgs.actors.shared.snapshots import REFRESH_S
+
+FOLLOW_PAUSE_S = 0.1
+"""Seconds between two readings of what other nodes have changed. One reading finds all changes of a
+burst."""
 
 CLOSE_IDLE_S = 30.0
 """Seconds between two searches for partners whose actors are idle."""
@@ -89,6 +94,14 @@ CHORES = (
         work=refresh_registry,
         every_s=REFRESH_S,
         first_after_s=REFRESH_S,
+        failed="registry_refresh_failed",
+    ),
+    Chore(
+        name="follow_others",
+        work=follow_others,
+        wait=lambda parts: parts.database.others_may_have_written(),
+        every_s=FOLLOW_PAUSE_S,
+        first_after_s=FOLLOW_PAUSE_S,
         failed="registry_refresh_failed",
     ),
     Chore(

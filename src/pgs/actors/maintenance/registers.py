@@ -1,5 +1,8 @@
 """Short chores: each calls one register and acts on the result."""
 
+from collections.abc import Iterable
+
+import structlog
 import trio
 
 from pgs.actors.messages.account.command import AccountChangedInRows
@@ -8,6 +11,8 @@ from pgs.actors.parts import Parts
 from pgs.actors.seating.switching_off import close_what_is_off
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.play import UNREADABLE
+
+log = structlog.get_logger("pgs.registry")
 
 
 async def tend_actors(parts: Parts, _: PartnerDirectory) -> None:
@@ -21,12 +26,24 @@ async def close_idle_partners(_: Parts, directory: PartnerDirectory) -> None:
 
 
 async def refresh_registry(parts: Parts, directory: PartnerDirectory) -> None:
-    """Read every account anew. Raises `StoreOutage`.
+    """Read every account anew. Raises `StoreOutage`."""
+    _tell_written(parts, directory, await parts.registry.refresh())
 
-    If something else has written an account, its actor is told to reload it. If the account is off
-    now, its open play is closed.
+
+async def follow_others(parts: Parts, directory: PartnerDirectory) -> None:
+    """Read what other nodes have changed of accounts, tiers and terms. Raises `StoreOutage`."""
+    _tell_written(parts, directory, await parts.registry.follow())
+    # Tiers and terms are a few rows: reading them costs no more than asking whether they changed.
+    await parts.catalogue.refresh()
+
+
+def _tell_written(parts: Parts, directory: PartnerDirectory, written: Iterable[str]) -> None:
+    """Tell the actors of accounts which something else has written to reload them.
+
+    If an account is off now, its open play is closed.
     """
-    for partner_id in await parts.registry.refresh():
+    for partner_id in written:
+        log.warning("account_written_past_its_actor", partner_id=partner_id)
         partner = directory.partner(partner_id)
         partner.account().tell(AccountChangedInRows())
         account = parts.registry.account(partner_id)

@@ -1,24 +1,23 @@
 """The registry that every call reads: every account, key and member as last read or written.
 
 An account actor publishes each change right after its commit, so the change is effective in this
-process at once. Every minute a chore reads all rows again, to find changes that something else has
-written. While that fails, the last good reading is used until it is too old.
+process at once. Changes that another node has committed are read within two seconds. Every minute a
+chore reads all rows again, to find changes that something else has written. While that fails, the
+last good reading is used until it is too old.
 """
 
 from collections.abc import Callable
 
 import msgspec
-import structlog
 import trio
 
 from pgs.actors.shared.snapshots import Age
 from pgs.domain.accounts import Account, ApiKey
 from pgs.domain.members import Member
-from pgs.storage.accounts import read_accounts
+from pgs.storage.accounts import count_changes, read_accounts, read_newer
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.database import Database
-
-log = structlog.get_logger("pgs.registry")
+from pgs.storage.reader import Reader
 
 
 class KnownKey(msgspec.Struct, frozen=True):
@@ -48,6 +47,7 @@ class Registry:
         self._on_publish = on_publish
         self.age = Age()
         self._accounts: dict[str, Account] = {}
+        self._changes = 0  # of all accounts, as `count_changes` counts them
         self._keys: dict[str, KnownKey] = {}
         self._member_of: dict[str, str] = {}  # uid → partner id
 
@@ -81,6 +81,7 @@ class Registry:
         """Show a committed account to every call from now on."""
         self.version += 1
         was = self._accounts.get(account.partner_id)
+        self._changes += sum(account.version) - (sum(was.version) if was else 0)
         self._accounts[account.partner_id] = account
         for key in was.keys if was else ():
             self._keys.pop(key.key_hash, None)
@@ -96,25 +97,49 @@ class Registry:
         self._on_publish(account)
 
     async def refresh(self) -> list[str]:
-        """Read every account again; return the partners whose rows something else has written.
+        """Read every account again; return the known partners whose rows others have written.
 
         Raises `StoreOutage`; the snapshot then stays as it was.
         """
         read_at = trio.current_time()
-        written_by_others: list[str] = []
-        for account in (await read_in_bulk(self._database, read_accounts)).values():
-            known = self._accounts.get(account.partner_id)
-            if known is not None and _is_newer(known, account):
-                continue  # committed and published while the rows were being read
-            if known != account:
-                self.publish(account)
-                if known is not None:
-                    log.warning("account_written_past_its_actor", partner_id=account.partner_id)
-                    written_by_others.append(account.partner_id)
+        read = await read_in_bulk(self._database, read_accounts)
+        written = [
+            account
+            for account in read.values()
+            if not self._is_older(account) and self._accounts.get(account.partner_id) != account
+        ]
+        return self._take_over(written, read_at)
+
+    async def follow(self) -> list[str]:
+        """Read the accounts that others have changed; return those of them that were known.
+
+        It costs one short query if nothing has changed. Raises `StoreOutage`; the snapshot then
+        stays as it was.
+        """
+        # The number is taken before the query. It only grows, so if the rows have the same, then
+        # no account has changed, in whatever order the nodes have committed.
+        read_at, known = trio.current_time(), self._changes
+        if await count_changes(self._database.reader) == known:
+            self.age.renew(read_at)
+            return []
+
+        async def newer(reader: Reader) -> list[Account]:
+            return await read_newer(reader, self._accounts.get)  # accounts are immutable values
+
+        read = await read_in_bulk(self._database, newer)
+        return self._take_over(
+            [account for account in read if not self._is_older(account)], read_at
+        )
+
+    def _is_older(self, account: Account) -> bool:
+        """Return whether a later version was published while the rows were being read."""
+        known = self._accounts.get(account.partner_id)
+        return known is not None and known.version > account.version
+
+    def _take_over(self, written: list[Account], read_at: float) -> list[str]:
+        """Publish what others have written; return those of the partners that were known."""
+        known = [one.partner_id for one in written if one.partner_id in self._accounts]
+        for account in written:
+            self.publish(account)
         self.age.renew(read_at)
-        return written_by_others
-
-
-def _is_newer(one: Account, other: Account) -> bool:
-    """Return whether `one` is the later version. Some events do not raise the revision."""
-    return (one.revision, one.event_seq) > (other.revision, other.event_seq)
+        return known

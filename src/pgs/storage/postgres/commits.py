@@ -9,6 +9,7 @@ import outcome
 from psycopg import pq
 
 from pgs.storage.postgres.connection import Connection, Lost, Refused, is_error, refused
+from pgs.storage.postgres.notices import TELL, TOLD
 from pgs.storage.postgres.statements import PLAIN, Statement, Values, bound, counting
 from pgs.storage.transactions import Outcome, OutcomeUnknown, StoreOutage, Tx, WriteFailed
 from pgs.storage.writer import Job, answer, log_error
@@ -94,6 +95,8 @@ class PostgresCommits:
                 self._split(jobs, number, error)
                 return
             ends.append(len(steps))
+        if any(stmt.name in TOLD for job in jobs for stmt in job.tx.stmts):
+            steps.append(TELL)
         steps += [(PLAIN["heartbeat.count_write"], []), _COMMIT]
         self._send(self._session, jobs, steps, ends)
 
@@ -109,7 +112,7 @@ class PostgresCommits:
                 at = len(results)
                 failed = next((n for n, end in enumerate(ends) if at <= end), None)
                 error = refused(last)
-                if failed is None:  # the count of commits, or the commit itself
+                if failed is None:  # the notice, the count of commits, or the commit itself
                     raise Lost(f"the commit failed: {error}")
                 self._split(jobs, failed, _as_conflict(error, steps[at - 1][0]))
                 return

@@ -26,6 +26,7 @@ from pgs.storage.postgres.commits import PostgresCommits
 from pgs.storage.postgres.connection import Connection, Lost, Refused, connect
 from pgs.storage.postgres.ground import Ground, judge, judge_new, raise_feeds
 from pgs.storage.postgres.migrating import has_schema, migrate, migrations_of
+from pgs.storage.postgres.notices import LOOK_S, Notices
 from pgs.storage.postgres.reader import PipelineReader
 from pgs.storage.postgres.session import PRESENCE, WriterSession
 from pgs.storage.postgres.statements import PLAIN, literals
@@ -98,6 +99,7 @@ class PostgresDatabase:
                 raise StoreOutage(f"the mark cannot be written: {error}") from error
             undo.callback(self._mark.close, properly=False)
             self._pipeline = None if inline else PipelineReader(self._connect_to_read)
+            self._notices = None if inline else Notices(self._connect_to_listen, self._name)
             self.reader: Reader = self._pipeline or self.second_reader()
             self.writer = Writer(PostgresCommits(session, self._reopen, self), inline=inline)
             self._session = session
@@ -175,6 +177,16 @@ class PostgresDatabase:
         self.writer.start()
         if self._pipeline is not None:
             self._pipeline.start()
+        if self._notices is not None:
+            self._notices.start()
+
+    async def others_may_have_written(self) -> None:
+        """Return when another node tells of a change, and after `LOOK_S` in any case."""
+        if self._notices is None:
+            await trio.sleep_forever()
+        else:
+            with trio.move_on_after(LOOK_S):
+                await self._notices.wait()
 
     def lost(self) -> str | None:
         """Return which part of the database was lost, and what to do; None if nothing was lost."""
@@ -195,6 +207,10 @@ class PostgresDatabase:
         # The same server as the writer's: another one may not have its last commits yet.
         url = conninfo.make_conninfo(self._url, **self._address)
         return connect(url, f"{self._name} reads", **_READS)
+
+    def _connect_to_listen(self) -> pq.abc.PGconn:
+        url = conninfo.make_conninfo(self._url, **self._address)
+        return connect(url, f"{self._name} listens")
 
     def _bulk_connection(self) -> Connection:
         with self._guard:
@@ -255,6 +271,8 @@ class PostgresDatabase:
         If a commit hangs, the folder stays locked, since that commit may still succeed.
         """
         self.reader.close()
+        if self._notices is not None:
+            self._notices.close()
         ended = self.writer.close()
         self._close_readers()
         if ended:

@@ -14,6 +14,13 @@ select {columns of partner}
 from partner
 order by partner_id;
 
+-- The number of all changes of accounts. Each change raises one of its summands, which never fall.
+-- name: changes^
+select cast(coalesce(sum(revision + event_seq), 0) as bigint) from partner;
+
+-- name: versions
+select partner_id, revision, event_seq from partner;
+
 -- name: find_partner^
 select {columns of partner}
 from partner

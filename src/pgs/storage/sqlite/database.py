@@ -139,6 +139,10 @@ class SqliteDatabase:
         """Start the writer; call it inside the trio run."""
         self.writer.start()
 
+    async def others_may_have_written(self) -> None:
+        """Never return: only one process can write this database."""
+        await trio.sleep_forever()
+
     def second_reader(self) -> Reader:
         """Return a reader with a new connection, for a bulk read; the caller closes it.
 

@@ -1,0 +1,120 @@
+"""Tells other nodes of a change of accounts, tiers or terms, and hears of theirs.
+
+A notice only hurries a node, which looks every `LOOK_S` in any case. So a lost notice costs that
+time and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+import structlog
+import trio
+from psycopg import Error, pq
+
+from pgs.storage.postgres.connection import Connection, Refused
+from pgs.storage.postgres.statements import Statement, Values
+from pgs.storage.transactions import StoreOutage
+
+LOOK_S: Final = 2.0
+"""Seconds between two looks for changes that another node has made. A look costs two short
+queries."""
+
+AGAIN_S: Final = 1.0
+"""Seconds after which a connection for notices that has ended is opened again."""
+
+_CHANNEL: Final = "pgs_changes"
+
+TOLD: Final = frozenset(
+    {
+        "accounts.insert_partner",
+        "accounts.update_partner",
+        "tiers.insert_revision",
+        "tiers.insert_lock",
+        "tiers.delete_lock",
+        "terms.insert_terms",
+    }
+)
+"""The statements that change what every node holds in memory. Each change of an account has one of
+the first two."""
+
+TELL: Final[tuple[Statement, Values]] = (
+    Statement(
+        b"tell",
+        f"select pg_notify('{_CHANNEL}', current_setting('application_name'))".encode(),
+    ),
+    [],
+)
+"""Sends a notice at the commit of its transaction. Its text is the name of the writer's session."""
+
+log = structlog.get_logger("pgs.storage")
+
+
+class Notices:
+    """Notices of other nodes, heard over a connection of its own that the event loop reads."""
+
+    def __init__(self, connect: Callable[[], pq.abc.PGconn], own_name: str) -> None:
+        """`connect` opens a connection. Notices of the writer `own_name` are ignored."""
+        self._connect = connect
+        self._own_name = own_name.encode()
+        self._came = trio.Event()
+        self._running = trio.CancelScope()
+        self.heard = trio.Event()
+        """Set once the first connection hears notices."""
+
+    def start(self) -> None:
+        """Start to listen; call it inside the trio run."""
+        trio.lowlevel.spawn_system_task(self._listen, name="pgs-notices")
+
+    async def wait(self) -> None:
+        """Return when a notice has come since the last call of `wait` returned."""
+        await self._came.wait()
+        self._came = trio.Event()
+
+    def close(self) -> None:
+        """Stop to listen."""
+        self._running.cancel()
+
+    async def _listen(self) -> None:
+        with suppress(trio.Cancelled), self._running:
+            failing = False
+            while True:
+                try:
+                    opened = await trio.to_thread.run_sync(self._open)
+                    failing = False
+                    await self._hear(opened)
+                except (StoreOutage, Refused, Error) as error:
+                    if not failing:  # an outage would fill the log with the same line
+                        log.warning("notices_not_heard", error=str(error).strip())
+                    failing = True
+                await trio.sleep(AGAIN_S)
+
+    def _open(self) -> pq.abc.PGconn:
+        opened = self._connect()
+        try:
+            Connection(opened, lambda _: None).command(f"listen {_CHANNEL}")
+        except BaseException:
+            opened.finish()
+            raise
+        return opened
+
+    async def _hear(self, opened: pq.abc.PGconn) -> None:
+        """Note every notice until the connection ends. Raises psycopg's `Error`."""
+        # A descriptor of our own: libpq closes its socket when it finds that the server has gone,
+        # and the number could then belong to another file.
+        socket = os.dup(opened.socket)
+        try:
+            self._came.set()  # some may have been missed
+            self.heard.set()
+            while True:
+                await trio.lowlevel.wait_readable(socket)
+                opened.consume_input()
+                while (notice := opened.notifies()) is not None:
+                    if notice.extra != self._own_name:
+                        self._came.set()
+        finally:
+            os.close(socket)
+            opened.finish()
