@@ -41,42 +41,6 @@ def test_every_migration_is_applied_once_in_the_order_of_its_number(
     assert migrate(connection) == []
 
 
-def test_a_key_of_an_older_database_names_the_member_whose_event_tells_that_it_was_made(
-    connection: sqlite3.Connection, tmp_path: Path
-) -> None:
-    older = _write(tmp_path / "sql")
-    for path in sorted(FOLDER.glob("000[12]_*.sql")):
-        (older / path.name).write_text(path.read_text())
-    migrate(connection, older)
-    for key_id in ("key_made", "key_rotated", "key_platform", "key_unknown"):
-        connection.execute(
-            "insert into api_key (partner_id, key_id, environment, label, key_hash, last4,"
-            " created_at) values ('acme', ?, 'test', 'shop', ?, 'aaaa', 1)",
-            (key_id, key_id),
-        )
-    for seq, (partner_id, actor, action, detail) in enumerate(
-        [
-            ("acme", "ada", "key.created", '{"keyId":"key_made","label":"shop"}'),
-            ("acme", "bob", "key.rotated", '{"keyId":"key_made","newKeyId":"key_rotated"}'),
-            ("acme", "platform", "key.created", '{"keyId":"key_platform","label":"shop"}'),
-            ("other", "eve", "key.created", '{"keyId":"key_unknown","label":"shop"}'),
-            ("acme", "cyd", "key.revoked", '{"keyId":"key_made"}'),
-        ]
-    ):
-        connection.execute(
-            "insert into event (partner_id, seq, event_id, at, actor, action, detail)"
-            " values (?, ?, ?, 1, ?, ?, ?)",
-            (partner_id, seq, f"evt_{seq}", actor, action, detail),
-        )
-    assert migrate(connection)[0].startswith("0003_")
-    assert dict(connection.execute("select key_id, created_by from api_key")) == {
-        "key_made": "ada",
-        "key_rotated": "bob",
-        "key_platform": None,
-        "key_unknown": None,
-    }
-
-
 def test_only_migrations_that_are_new_to_a_database_are_applied(
     connection: sqlite3.Connection, tmp_path: Path
 ) -> None:

@@ -52,7 +52,9 @@ function useMembers(api: Api): readonly Member[] {
   const [members, set] = useState<readonly Member[]>([]);
   useEffect(() => {
     // If that fails, the page names who made a key by the user id.
-    api.read<{ members: Member[] }>('members?limit=500').then((read) => set(read.members), () => {});
+    api
+      .read<{ members: Member[] }>('members?limit=500')
+      .then((read) => set(read.members), () => {});
   }, [api]);
   return members;
 }

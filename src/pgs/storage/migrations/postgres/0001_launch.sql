@@ -28,6 +28,7 @@ create table api_key (
   last4 text collate "C" not null,
   created_at bigint not null,
   revokes_at bigint,
+  created_by text collate "C", -- a member's uid; null for the platform
   primary key (partner_id, key_id)
 );
 

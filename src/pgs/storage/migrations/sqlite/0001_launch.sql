@@ -29,6 +29,7 @@ create table api_key (
   last4 text not null,
   created_at bigint not null,
   revokes_at bigint,
+  created_by text, -- a member's uid; null for the platform
   primary key (partner_id, key_id)
 );
 
