@@ -152,7 +152,7 @@ async def test_a_try_that_cannot_be_logged_still_frees_its_slot(
 
 
 @pytest.mark.parametrize("text", ["commit", "insert into attempt"])
-async def test_a_courier_that_breaks_makes_no_further_try_of_the_nudges_it_had_sent(
+async def test_a_courier_that_breaks_makes_no_further_try_of_the_nudges_in_flight(
     text: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults, endpoints = Faults(), Endpoints(Answer(500, 0.5))

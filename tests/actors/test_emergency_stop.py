@@ -182,7 +182,7 @@ async def test_an_emergency_stop_is_refused_while_the_service_stops(
         assert await find_stop(s.reader, "acme", "test") is None
 
 
-async def test_a_round_that_read_an_outdated_mark_leaves_newer_play_alone(
+async def test_finishing_a_stop_from_an_outdated_mark_leaves_newer_play_alone(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with ready_core(tmp_path) as s:

@@ -72,7 +72,7 @@ async def test_a_player_who_closed_the_socket_counts_as_there_for_15_s(
         assert (await s.row(late)).status == "ended"
 
 
-async def test_a_player_at_a_board_gets_no_second_live_match_until_it_has_ended(
+async def test_a_player_in_a_live_match_gets_no_second_one_until_it_has_ended(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -93,7 +93,7 @@ async def test_a_player_at_a_board_gets_no_second_live_match_until_it_has_ended(
         ]
 
 
-async def test_who_plays_is_known_again_after_a_restart(
+async def test_a_player_in_a_live_match_is_known_as_busy_after_a_restart_too(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

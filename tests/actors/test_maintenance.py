@@ -67,7 +67,7 @@ async def test_tries_are_deleted_after_thirty_days_and_not_before(
         assert await left(s) == [5]
 
 
-async def test_every_partner_and_environment_is_pruned_in_pages_of_its_own(
+async def test_old_tries_are_deleted_in_pages_for_each_partner_and_environment(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -97,7 +97,7 @@ async def test_every_partner_and_environment_is_pruned_in_pages_of_its_own(
         assert {tx.partner_id for tx in written} == {"acme", "zebra"}
 
 
-async def test_old_tries_are_pruned_every_hour_and_a_broken_disk_does_not_end_it(
+async def test_old_tries_are_deleted_every_hour_and_a_broken_disk_does_not_end_that_chore(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults, counted = Faults(), Counter[str]()
@@ -118,7 +118,7 @@ async def test_old_tries_are_pruned_every_hour_and_a_broken_disk_does_not_end_it
         assert await left(s) == [4]
 
 
-async def test_a_start_prunes_tries_that_grew_old_while_the_service_was_down(
+async def test_a_start_deletes_tries_that_grew_old_while_the_service_was_down(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -129,7 +129,7 @@ async def test_a_start_prunes_tries_that_grew_old_while_the_service_was_down(
         assert await left(s) == [2]
 
 
-async def test_a_courier_goes_on_logging_while_its_log_is_pruned_away(
+async def test_a_courier_continues_its_numbers_in_the_log_after_all_old_tries_were_deleted(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with courier_core(tmp_path, Endpoints()) as s:

@@ -36,7 +36,7 @@ async def test_nobody_is_paired_with_themself(tmp_path: Path, autojump_clock: Mo
         assert (await s.seat("carol", "c1")).match_id == (await s.by_key("b3")).match_id
 
 
-async def test_oldest_means_the_lowest_sequence_also_for_a_stake_confirmed_late(
+async def test_the_oldest_seat_has_the_lowest_sequence_even_if_its_stake_was_confirmed_late(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     port = ScriptedSettlement(of_charge={"a1": ["pending", Late(3, "confirmed")]})

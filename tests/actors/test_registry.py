@@ -109,7 +109,7 @@ async def test_the_account_actor_takes_over_changes_that_were_written_past_it(
         assert await rows.read_account(s.reader, "acme") == account == s.account()
 
 
-async def test_a_conflict_with_a_write_without_the_actor_is_decided_anew_and_undoes_nothing(
+async def test_a_command_decided_anew_after_a_write_without_the_actor_undoes_nothing(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -148,7 +148,7 @@ async def test_a_command_that_a_conflict_has_made_pointless_is_refused(
         )
 
 
-async def test_rows_that_never_stop_conflicting_end_as_a_crash_not_a_loop(
+async def test_a_command_whose_rows_conflict_every_time_crashes_instead_of_looping(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -163,7 +163,7 @@ async def test_rows_that_never_stop_conflicting_end_as_a_crash_not_a_loop(
         assert await rows.read_account(s.reader, "acme") == was == s.account()
 
 
-async def test_commits_within_one_second_are_not_taken_for_a_foreign_write(
+async def test_commits_within_one_second_are_not_taken_for_a_write_without_the_actor(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     """Rows of the same second have no order, and a reading must still equal what was published."""

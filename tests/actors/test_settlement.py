@@ -138,7 +138,7 @@ async def test_recovery_asks_again_by_itself_and_the_seat_waits_from_its_confirm
         assert len(port.asked) == 4
 
 
-async def test_recovery_asks_ever_more_seldom_but_at_least_once_a_minute(
+async def test_recovery_asks_less_and_less_often_but_at_least_once_a_minute(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     port = ScriptedSettlement({"alice": ["pending"]})
@@ -176,7 +176,7 @@ async def test_a_declined_stake_is_bound_to_its_key_and_replayed(
         await s.check_money()
 
 
-async def test_a_pending_stake_that_is_declined_later_is_never_played(
+async def test_a_seat_whose_pending_stake_is_declined_later_is_in_no_feed_and_no_ledger(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path, ScriptedSettlement({"alice": ["hang", "declined"]})) as s:

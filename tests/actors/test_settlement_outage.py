@@ -77,7 +77,7 @@ async def test_a_new_seat_tries_the_server_once_the_pause_is_over(
         assert (await s.seat("fresh")).stake_status == "confirmed"
 
 
-async def test_asks_beyond_the_slots_are_bounded_and_end_in_time(
+async def test_a_stake_that_finds_no_free_call_to_settlement_is_refused_in_time_and_asked_for_later(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settlements, "FIRST_CALLS", 1)

@@ -49,7 +49,7 @@ async def test_a_priced_tier_takes_its_price_alone(
         await s.check_money()
 
 
-async def test_a_price_that_fell_outside_its_tier_stays_unpriced_until_it_is_set_again(
+async def test_a_price_that_fell_outside_its_tier_is_not_charged_until_it_is_set_again(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

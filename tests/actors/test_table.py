@@ -172,7 +172,7 @@ async def test_a_match_that_nobody_joins_leaves_no_table_open(
         assert len(s.parts.alarms) == 0
 
 
-async def test_a_table_goes_when_its_match_has_ended(
+async def test_a_table_closes_when_its_match_has_ended(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

@@ -218,7 +218,7 @@ async def test_after_an_outage_an_absent_player_is_waited_for_again(
         assert ended_as(await match_row(s, match_id)) == ("bob", "forfeit_timeout")
 
 
-async def test_a_match_played_to_its_end_before_a_crash_ends_after_it(
+async def test_a_match_that_was_played_to_its_end_before_a_crash_is_ended_after_it(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     with ends_are(never):
@@ -272,7 +272,7 @@ async def test_a_table_that_breaks_resumes_from_its_rows(
         await play(match_id, (ann, bob), *A_WINS[2:], ply=2)
 
 
-async def test_moves_that_the_game_no_longer_takes_void_the_match(
+async def test_a_match_whose_moves_the_game_no_longer_accepts_is_voided(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

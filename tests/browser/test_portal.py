@@ -171,7 +171,9 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(admin: Visitor) -> None:
         admin.page.set_viewport_size({"width": 1280, "height": 800})
 
 
-def test_the_palette_and_keys_lead_to_pages_and_the_focus_to_their_heading(admin: Visitor) -> None:
+def test_the_palette_and_key_presses_open_pages_and_move_the_focus_to_their_heading(
+    admin: Visitor,
+) -> None:
     admin.open("/portal/live/keys")
     admin.stands_at("API keys")
     admin.page.keyboard.press("Control+k")

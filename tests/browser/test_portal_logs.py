@@ -98,7 +98,7 @@ def test_the_bar_of_a_day_lists_the_attempts_of_that_day(admin: Visitor) -> None
     assert f"from={day:%Y%m%d}&to={day:%Y%m%d}" in admin.page.url
 
 
-def test_an_attempt_shows_its_ids_and_when_it_was_and_copies_them(admin: Visitor) -> None:
+def test_an_attempt_shows_its_ids_and_its_time_and_copies_them(admin: Visitor) -> None:
     admin.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     answer_logs(admin.page, 20)
     admin.go("test/webhooks?open=att_3", "Webhooks")

@@ -74,7 +74,9 @@ def test_seats_matches_and_nudges_come_and_a_pause_holds_them_back(viewer: Visit
     by_key(viewer.demo, "POST", f"/partner/test/matches/{match_id}/decide", winner)
 
 
-def test_live_has_a_stream_of_its_own_and_nothing_is_kept(viewer: Visitor) -> None:
+def test_calls_of_live_and_test_are_streamed_apart_and_a_reopened_page_has_none(
+    viewer: Visitor,
+) -> None:
     _listen(viewer, "live")
     by_key(viewer.demo, "GET", "/partner/me")
     viewer.page.get_by_role("heading", name="Nothing has called yet").wait_for()

@@ -81,7 +81,7 @@ def test_a_price_that_somebody_else_has_set_meanwhile_stays(admin: Visitor) -> N
     admin.press("Undo")
 
 
-def test_a_text_colour_that_cannot_be_read_is_mended_and_the_real_frame_shows_it(
+def test_a_text_colour_that_cannot_be_read_is_replaced_and_the_real_frame_shows_the_new_one(
     admin: Visitor,
 ) -> None:
     admin.go("test/theme", "Theme")

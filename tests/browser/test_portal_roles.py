@@ -89,7 +89,7 @@ def test_a_developer_is_offered_what_a_developer_may_and_refused_the_rest(
     assert _refusals(member, *_ADMINS_ALONE) == {(403, "role_forbidden")}
 
 
-def test_a_member_whose_role_is_changed_is_offered_less_at_the_next_look(
+def test_a_member_whose_role_is_changed_is_offered_less_at_the_next_reading(
     admin: Visitor, member: Visitor
 ) -> None:
     admin.open("/portal/members")
@@ -146,7 +146,7 @@ def test_a_removed_member_is_refused_like_somebody_without_an_account(
     member.page.get_by_role("heading", name="No invite for you").wait_for()
 
 
-def test_an_emergency_stop_asks_for_its_word_and_ends_play_in_one_environment(
+def test_an_emergency_stop_asks_for_a_typed_word_and_ends_play_in_one_environment(
     admin: Visitor,
 ) -> None:
     admin.open("/portal/account")

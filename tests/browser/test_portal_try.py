@@ -37,7 +37,7 @@ def _frame(visitor: Visitor, number: int) -> FrameLocator:
     return visitor.page.frame_locator(".player iframe").nth(number)
 
 
-def test_a_match_is_played_on_both_sides_and_its_life_is_told(admin: Visitor) -> None:
+def test_a_match_is_played_on_both_sides_and_its_timeline_is_shown(admin: Visitor) -> None:
     _open(admin)
     assert axe_faults_in_both_schemes(admin.page) == []
     admin.press("Seat two test players")

@@ -43,7 +43,7 @@ async def _javascript(base_url: str, key: str, folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("travel", [_threads, _trio, _javascript])
-async def test_a_client_arrives_through_every_fault_and_nobody_is_charged_twice(
+async def test_a_client_completes_its_journey_through_every_fault_and_nobody_is_charged_twice(
     travel: Travel, tmp_path: Path
 ) -> None:
     journey = json.loads(JOURNEY.read_text(encoding="utf-8"))

@@ -21,7 +21,7 @@ from pgs.domain.totp import code_at
 _COMMAND = [sys.executable, "-m", "pgs", "demo", "--port", "0"]
 
 
-async def test_a_run_with_once_tells_the_whole_story_and_exits_with_0(tmp_path: Path) -> None:
+async def test_a_run_with_once_tells_every_step_and_exits_with_0(tmp_path: Path) -> None:
     with trio.fail_after(60):
         done = await trio.run_process(
             [*_COMMAND, "--once"],

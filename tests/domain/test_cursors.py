@@ -93,7 +93,7 @@ def test_no_text_makes_the_reader_raise(text: str) -> None:
     assert read(f"pgc1.k1.{text}") is None
 
 
-def test_position_zero_is_a_position() -> None:
+def test_position_zero_is_valid() -> None:
     assert read(make_cursor(RING, "results", "acme", "live", 0)) == 0
     assert read(make_cursor(RING, "results", "acme", "live", "")) == ""
 

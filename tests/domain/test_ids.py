@@ -45,12 +45,12 @@ def test_different_entropy_gives_different_ids(one: bytes, other: bytes) -> None
 
 
 @pytest.mark.parametrize("size", [0, 11, 13])
-def test_an_id_takes_exactly_its_entropy(size: int) -> None:
+def test_an_id_is_made_from_exactly_its_number_of_random_bytes(size: int) -> None:
     with pytest.raises(ValueError, match="12 bytes"):
         ids.new_id(ids.SEAT, 1, bytes(size))
 
 
-def test_an_id_takes_a_known_prefix_only() -> None:
+def test_an_id_is_made_with_a_known_prefix_only() -> None:
     with pytest.raises(ValueError, match="known prefix"):
         ids.new_id("usr", 1, bytes(12))
 

@@ -105,7 +105,7 @@ def test_a_ring_is_never_empty_and_has_no_name_twice() -> None:
         KeyRing((OLD, OLD))
 
 
-def test_a_new_ring_takes_exactly_its_entropy() -> None:
+def test_a_new_ring_is_made_from_exactly_its_number_of_random_bytes() -> None:
     assert (
         new_ring(bytes(keyring.KID_ENTROPY_BYTES), b"x" * keyring.SECRET_BYTES).newest.kid
         == "0" * 12

@@ -109,7 +109,7 @@ def test_all_37_random_characters_take_every_value() -> None:
     assert [set(column) for column in zip(*drawn, strict=True)] == [set(ALPHABET)] * 37
 
 
-def test_a_key_takes_exactly_its_entropy() -> None:
+def test_a_key_is_made_from_exactly_its_number_of_random_bytes() -> None:
     with pytest.raises(ValueError, match="36 bytes"):
         make_key("live", "acme", bytes(35))
 

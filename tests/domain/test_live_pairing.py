@@ -173,7 +173,7 @@ def test_after_20_s_whoever_wins_nine_of_ten_is_accepted_and_after_60_s_anybody(
     assert len(pair_wave([waiting(1, -500, 60), waiting(2, 500, 60)], NOW)) == 1
 
 
-def test_a_gap_counts_only_as_far_as_uncertainty_does_not_explain_it() -> None:
+def test_only_the_certain_part_of_a_gap_counts() -> None:
     known, newcomer = Rating(35 * POINT, 0), msgspec.structs.replace(UNRATED, mu=25 * POINT)
     assert certain_gap(known, known) == 0
     assert certain_gap(known, Rating(25 * POINT, 0)) == 10 * POINT
@@ -205,7 +205,7 @@ def _waited(one: Waiting, seconds: int) -> Waiting:
     )
 
 
-def test_a_player_who_has_left_is_named_before_one_who_plays() -> None:
+def test_a_player_who_is_absent_and_busy_is_reported_as_absent() -> None:
     assert live.held_back(here=False, busy=True) == "player_absent"
     assert live.held_back(here=True, busy=True) == "player_busy"
     assert live.held_back(here=True, busy=False) is None

@@ -15,7 +15,7 @@ from pgs.domain.openings import Openings, first_begins
         (Openings(2, 1), Openings(), False),
     ],
 )
-def test_the_smaller_share_begins_whatever_the_lot(
+def test_the_player_with_the_smaller_share_of_first_moves_begins_whatever_the_lot(
     first: Openings, second: Openings, begins: bool
 ) -> None:
     assert [first_begins(first, second, lot) for lot in (0, 1)] == [begins] * 2
@@ -29,7 +29,9 @@ def test_the_smaller_share_begins_whatever_the_lot(
         (Openings(), Openings(3, 0)),
     ],
 )
-def test_equal_shares_are_decided_by_lot(first: Openings, second: Openings) -> None:
+def test_the_lot_decides_who_begins_if_both_shares_are_equal(
+    first: Openings, second: Openings
+) -> None:
     assert [first_begins(first, second, lot) for lot in (0, 1, 254, 255)] == [
         False,
         True,

@@ -221,7 +221,7 @@ def test_a_raised_burst_adds_only_the_difference_and_a_lowered_one_adds_nothing(
 
 
 @pytest.mark.parametrize(("burst", "rate"), [(0, 1), (1, 0), (-1, 80)])
-def test_a_policy_without_tokens_is_a_bug(burst: int, rate: int) -> None:
+def test_a_policy_without_tokens_is_a_value_error(burst: int, rate: int) -> None:
     with pytest.raises(ValueError, match="at least one"):
         BucketPolicy(burst, rate)
 

@@ -57,6 +57,6 @@ def test_a_key_of_the_same_name_with_another_secret_opens_nothing() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 11, 13])
-def test_a_nonce_has_exactly_its_size(size: int) -> None:
+def test_a_nonce_of_another_size_is_refused(size: int) -> None:
     with pytest.raises(ValueError, match="12 bytes"):
         seal(RING, b"x", CONTEXT, bytes(size))

@@ -186,7 +186,7 @@ async def test_a_new_role_that_may_still_read_the_stream_does_not_end_it(
         assert reader.ended_at == pytest.approx(began + live.LIFE_S, abs=0.01)
 
 
-async def test_a_place_is_taken_when_the_call_is_answered_and_given_back_at_the_streams_end(
+async def test_a_stream_takes_a_place_when_its_call_is_answered_and_gives_it_back_at_its_end(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

@@ -50,7 +50,7 @@ async def test_an_idle_connection_that_ends_before_it_waits_does_not_wait() -> N
                 await connection.serve()
 
 
-async def test_a_socket_that_was_given_up_does_not_listen_on_the_number_of_its_connection() -> None:
+async def test_a_socket_that_was_given_up_does_not_listen_on_its_old_file_descriptor() -> None:
     async def send(content: bytes) -> bool:
         await stream.aclose()
         return False

@@ -35,7 +35,9 @@ async def test_every_case_of_the_origin_table_is_answered_as_listed(admin: Admin
     assert wrong == []
 
 
-async def test_origins_and_their_refusals(admin: AdminClient) -> None:
+async def test_origins_are_added_and_removed_and_each_wrong_call_is_refused_with_its_reason(
+    admin: AdminClient,
+) -> None:
     added = {"environment": "live", "origin": "https://Play.Acme.Example:443"}
     once = await admin.call_ok("POST", "origins", added)
     assert once == {"origins": {"live": ["https://play.acme.example"], "test": []}}
@@ -76,7 +78,9 @@ async def test_origins_and_their_refusals(admin: AdminClient) -> None:
     await admin.call_ok("POST", "origins", {"environment": "live", "origin": "https://x.example"})
 
 
-async def test_webhooks_and_their_refusals(admin: AdminClient) -> None:
+async def test_webhooks_are_saved_and_switched_off_and_each_wrong_call_is_refused_with_its_reason(
+    admin: AdminClient,
+) -> None:
     for url in (
         "http://hooks.acme.com/",
         "https://localhost/",
@@ -109,7 +113,9 @@ async def test_webhooks_and_their_refusals(admin: AdminClient) -> None:
     assert await admin.call_ok("GET", "webhooks/live") == {}
 
 
-async def test_keys_and_their_refusals(admin: AdminClient) -> None:
+async def test_keys_are_created_rotated_and_revoked_and_each_wrong_call_is_refused_with_its_reason(
+    admin: AdminClient,
+) -> None:
     for body in (
         {"environment": "test"},
         {"environment": "test", "label": ""},
@@ -148,7 +154,9 @@ async def test_keys_and_their_refusals(admin: AdminClient) -> None:
     check_refusal(await admin.call("POST", f"keys/{made['keyId']}/rotate"), 409, "key_not_active")
 
 
-async def test_members_and_their_refusals(admin: AdminClient) -> None:
+async def test_members_get_other_roles_and_each_wrong_call_is_refused_with_its_reason(
+    admin: AdminClient,
+) -> None:
     check_refusal(await admin.call("DELETE", f"members/{BOSS}"), 409, "last_admin")
     check_refusal(
         await admin.call("PATCH", f"members/{BOSS}", {"role": "viewer"}), 409, "last_admin"
@@ -200,7 +208,9 @@ async def test_an_address_that_equals_the_invited_one_only_once_normalised_is_re
     ] == "accepted"
 
 
-async def test_invites_and_their_refusals(admin: AdminClient) -> None:
+async def test_invites_are_accepted_and_revoked_and_each_wrong_call_is_refused_with_its_reason(
+    admin: AdminClient,
+) -> None:
     for email in ("", "x", "x@", "a@b@c.example", "x@localhost", "x" * 255 + "@acme.example"):
         check_refusal(
             await admin.call("POST", "invites", {"email": email, "role": "viewer"}),

@@ -12,7 +12,9 @@ from tests.journeys.admin_client import BOSS, AdminClient, person
 from tests.journeys.client import check_plain, check_refusal
 
 
-async def test_games_and_their_refusals(admin: AdminClient) -> None:
+async def test_games_are_switched_on_and_requested_and_each_wrong_call_is_refused_with_its_reason(
+    admin: AdminClient,
+) -> None:
     for method, call in (
         ("POST", "test"),
         ("DELETE", "test"),
@@ -37,7 +39,9 @@ async def test_games_and_their_refusals(admin: AdminClient) -> None:
     assert (await admin.call_ok("DELETE", "games/reversi/live-request"))["live"] == "withdrawn"
 
 
-async def test_prices_and_their_refusals(admin: AdminClient) -> None:
+async def test_prices_are_replaced_as_a_whole_and_each_wrong_map_is_refused_with_its_reason(
+    admin: AdminClient,
+) -> None:
     check_refusal(
         await admin.call("PUT", "prices/test", {"prices": {"nope": 100}}), 400, "unknown_tier"
     )
@@ -92,7 +96,9 @@ async def test_only_offered_terms_and_served_versions_are_accepted(admin: AdminC
     }
 
 
-async def test_switching_an_account_off_and_on_and_its_refusals(admin: AdminClient) -> None:
+async def test_an_account_is_switched_off_and_on_and_each_wrong_call_is_refused_with_its_reason(
+    admin: AdminClient,
+) -> None:
     check_refusal(await admin.call("POST", "account/reactivate"), 409, "account_active")
     assert (await admin.call_ok("POST", "account/deactivate"))["active"] is False
     check_refusal(await admin.call("POST", "account/deactivate"), 409, "account_inactive")

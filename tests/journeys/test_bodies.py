@@ -261,7 +261,7 @@ def test_a_lifetime_that_is_not_from_60_to_3600_is_a_plain_400(
 TEXT_PARAMETERS = {"cursor", "gameId"}
 
 
-def test_these_tests_cover_every_query_parameter() -> None:
+def test_every_query_parameter_is_covered_by_these_tests() -> None:
     assert (
         set().union(*(endpoint.query for endpoint in ENDPOINTS))
         <= INTEGER_PARAMETERS | TEXT_PARAMETERS

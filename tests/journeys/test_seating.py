@@ -53,7 +53,7 @@ def test_a_test_tier_is_unknown_to_a_live_key(client: SyncClient, partner: Partn
 
 
 @pytest.mark.parametrize("tier_id", [LOCKED, GENEROUS])
-def test_a_locked_tier_is_refused_and_not_on_the_ladder(
+def test_a_locked_tier_is_refused_and_not_listed(
     client: SyncClient, known: Partner, tier_id: str
 ) -> None:
     check_refusal(take_seat(client, known.test, tierId=tier_id), 409, "tier_locked")
@@ -70,7 +70,7 @@ def test_a_lock_holds_for_its_game_alone(client: SyncClient, partner: Partner) -
     )
 
 
-def test_the_ladder_is_sorted_by_entry_price_and_shows_the_partners_prices(
+def test_tiers_are_listed_by_entry_price_with_the_partners_prices(
     client: SyncClient, known: Partner
 ) -> None:
     ladder = ok(client.call("GET", f"/partner/tiers?gameId={BOTH}", known.test))

@@ -159,7 +159,9 @@ async def test_only_the_platform_corrects_an_account(tmp_path: Path) -> None:
         assert await account.ask(CorrectAccount("ada", name="Mine")) == refuse("role_forbidden")
 
 
-async def test_another_first_admin_is_invited_and_the_domain_counts(operator: Operator) -> None:
+async def test_an_operator_invites_another_admin_and_addresses_outside_the_domain_are_refused(
+    operator: Operator,
+) -> None:
     made = await operator.done(PARTNER_INVITE, NewInvite("acme", "boss@acme.example"))
     assert (made.partner_id, made.email, made.role) == ("acme", "boss@acme.example", "admin")
     assert made.invite_id.startswith("ivt_")

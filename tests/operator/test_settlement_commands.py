@@ -146,7 +146,7 @@ async def test_the_list_comes_in_pages_of_any_size(tmp_path: Path) -> None:
         assert sorted(seen) == players
 
 
-async def test_a_place_in_the_list_that_no_page_gave_is_refused(tmp_path: Path) -> None:
+async def test_a_cursor_of_the_list_that_no_page_gave_is_refused(tmp_path: Path) -> None:
     async with a_core(tmp_path, None) as core:
         answer = answer_to(await c.list_open(core, c.ItemsAfter("nonsense")))
         assert isinstance(answer, Refused)

@@ -10,7 +10,9 @@ from tests.conventions.tree import ROOT
 
 
 @pytest.mark.slow
-def test_it_measures_each_call_for_each_history_and_assembles_a_month(tmp_path: Path) -> None:
+def test_the_script_measures_each_call_for_each_history_and_assembles_a_month(
+    tmp_path: Path,
+) -> None:
     out = tmp_path / "benchmarks.md"
     options = ["--seats", "1000", "--seats", "2000", "--month", "310", "--rounds", "2"]
     done = subprocess.run(

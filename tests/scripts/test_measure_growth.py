@@ -11,7 +11,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.slow
-def test_each_size_gets_a_row_and_the_ratio_of_a_seat_decides(tmp_path: Path) -> None:
+def test_each_size_gets_a_row_and_the_growth_of_a_seats_cost_decides_the_exit_code(
+    tmp_path: Path,
+) -> None:
     command = [sys.executable, str(ROOT / "scripts" / "measure_growth.py"), "--rounds", "1"]
     command += ["--seats", "2000", "--seats", "4000", "--keep", str(tmp_path)]
     told = subprocess.run([*command, "--most", "1000"], capture_output=True, text=True, check=False)

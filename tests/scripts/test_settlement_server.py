@@ -115,7 +115,7 @@ def test_a_match_pays_one_prize_or_refunds_and_a_seat_is_paid_once(
     assert pay(books, matchId="mat_2")[0] == 409
 
 
-def test_pending_is_decided_after_its_time(books: SettlementProcess) -> None:
+def test_a_pending_charge_is_decided_after_its_time(books: SettlementProcess) -> None:
     books.call("PUT", "/faults", ["pending=1:3600"])
     assert charge(books) == (200, {"status": "pending"})
     assert books.call("GET", "/charges/sea_1") == {"status": "pending"}

@@ -48,7 +48,7 @@ def test_the_same_seed_draws_the_same_picture_and_live_pairing_brings_players_cl
     assert {"20 players", "100 players"} <= set(titles)
 
 
-def test_small_pools_wait_less_than_before_and_nobody_waits_in_vain(tmp_path: Path) -> None:
+def test_small_pools_wait_less_than_before_and_no_more_seats_expire(tmp_path: Path) -> None:
     figures = simulate(tmp_path / "unused.svg", "--pools")
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in figures.splitlines()[2:]

@@ -8,7 +8,7 @@ from tests.conventions.tree import ROOT
 
 
 @pytest.mark.torture
-def test_the_torture_tells_its_progress_and_ends_with_a_proof() -> None:
+def test_the_script_tells_its_progress_and_ends_with_a_proof() -> None:
     done = subprocess.run(
         ["scripts/torture_settlement.py", "--seats", "200", "--pending", "1"],
         cwd=ROOT,

@@ -72,7 +72,7 @@ async def until_told(logs: list[EventDict], event: str) -> None:
     await until(lambda: event in {entry["event"] for entry in logs})
 
 
-async def test_a_node_names_itself_for_its_shards_and_nobody_when_it_does_not_know(
+async def test_a_node_names_itself_as_the_owner_of_its_shards_and_nobody_while_it_does_not_know(
     url: str,
 ) -> None:
     node = LeaseNode(url, "n1")

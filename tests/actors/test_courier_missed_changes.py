@@ -21,7 +21,7 @@ from tests.virtual import Faults
 
 
 def rest_after_the_next_commit(s: CourierCore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the partner rest once its account has committed, so that its couriers hear nothing."""
+    """Let the partner rest once its account has committed, so that its couriers miss the change."""
     submit = s.parts.database.writer.submit
 
     async def then_rest(tx: Tx) -> Outcome:
