@@ -95,7 +95,7 @@ def test_a_press_on_any_cell_of_a_column_drops_a_disc(
 ) -> None:
     server.send(snapshot("connect-four", {"board": empty(6, 7)}, ["1", "4"]))
     tabs[0].cell("b3").click(force=True)
-    tabs[0].hears("no legal move")
+    tabs[0].hears("not a legal move")
     tabs[0].cell("d2").click()
     assert server.wait("move")["move"] == "4"
 

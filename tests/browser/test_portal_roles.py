@@ -37,7 +37,7 @@ def member(admin: Visitor, browser: Browser, demo: dict[str, str]) -> Iterator[V
     asked = admin.page.get_by_label("Six digits")
     asked.fill(code_at(demo["totpSecret"], int(time.time())))
     asked.wait_for(state="detached")
-    admin.dialog.get_by_text("This is no address").wait_for()
+    admin.dialog.get_by_text("This is not an address").wait_for()
     admin.dialog.get_by_label("Address").fill(_DEVELOPER)
     assert axe_faults_in_both_schemes(admin.page) == []
     admin.press("Make the invite", admin.dialog)

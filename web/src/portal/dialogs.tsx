@@ -112,7 +112,7 @@ const NOT_SIGNED_IN = {
   failed: 'That did not work. Allow this page to open a window, and try again.',
   another:
     'The window has signed in somebody else. This page stays with the person who opened it: ' +
-    'sign in as that person, or load the page anew to go on as the other.',
+    'sign in as that person, or reload the page to go on as the other.',
 } as const;
 
 function SignInAgain({ signIn, onDone }: { signIn: SignIn; onDone: Done }) {

@@ -166,7 +166,7 @@ interface NewInviteProps {
 }
 
 const REFUSED: Record<string, string> = {
-  invalid_email: 'This is no address. It looks like name@company.example.',
+  invalid_email: 'This is not an address. One looks like name@company.example.',
   address_outside_domain: 'Only addresses of the account’s domain are let in.',
 };
 

@@ -91,7 +91,7 @@ function Why({ event, environment }: DetailProps) {
         </p>
       )}
       {reason === undefined && (
-        <p>Send the call again with this mended. Repeating it unchanged does not help.</p>
+        <p>Correct this and send the call again. Repeating it unchanged does not help.</p>
       )}
       <div class="row">
         {help !== null && (

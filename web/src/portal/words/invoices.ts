@@ -71,7 +71,7 @@ export function answerOf(invoice: Invoice): [string, string] {
     return [`${total}, paid on ${dayOf(invoice.paidAt)}.`, of];
   }
   if (invoice.status === 'void') {
-    return ['Void: nothing is owed for it.', 'What it billed stands in a later invoice.'];
+    return ['Void: nothing is owed for it.', 'A later invoice bills it again.'];
   }
   return [
     invoice.dueAt === undefined ? `${total}.` : `${total}, due on ${dayOf(invoice.dueAt)}.`,

@@ -106,7 +106,7 @@ export function collisions(were: readonly Tier[], now: readonly Tier[], typed: T
 /** The first sentences of the page. The first part is shown in bold. */
 export function answerOf(tiers: readonly Tier[], environment: string): [string, string] {
   if (tiers.length === 0) {
-    return [`The platform has no tier in ${environment} yet.`, 'Support knows when it will.'];
+    return [`The platform has no tier in ${environment} yet.`, 'Ask support when it will.'];
   }
   const stale = tiers.filter(isStale);
   if (stale.length > 0) {

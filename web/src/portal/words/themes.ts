@@ -157,7 +157,7 @@ export async function faultOfLogo(file: File): Promise<string | null> {
     const fits = Math.max(width, height) <= LOGO_SIDE_MAX;
     return fits ? null : `A logo has at most ${LOGO_SIDE_MAX} by ${LOGO_SIDE_MAX} pixels.`;
   } catch {
-    return 'This file is no image that can be read.';
+    return 'This file is not an image that can be read.';
   }
 }
 
