@@ -9,6 +9,7 @@ from pgs.storage.copied import Copied
 from pgs.storage.data_folder import BadSource, LossAccepted
 from pgs.storage.database import Database
 from pgs.storage.mark import MARK_NAME
+from pgs.storage.nodes import Nodes
 from pgs.storage.sqlite.connections import DATABASE_NAME
 from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.sqlite.ground import judge
@@ -94,6 +95,33 @@ def copy_to_folder(config: Config, url: str, folder: Path) -> Copied:
     copied = from_server(url, folder)
     copy_file(config.key_file, folder / KEY_FILE_NAME)
     return copied
+
+
+def nodes_of(config: Config) -> Nodes:
+    """Return the nodes of the installation. Raises `BadSettings` and `StoreOutage`."""
+    url = _url_of_nodes(config)
+    with _driver():
+        from pgs.storage.postgres.nodes import nodes_of as read
+    return read(url)
+
+
+def mark_node(config: Config, name: str, *, draining: bool) -> Nodes:
+    """Commit whether a node gives its shards up; return the nodes as they are then.
+
+    Raises `NoSuchNode`, `BadSettings` and `StoreOutage`.
+    """
+    url = _url_of_nodes(config)
+    with _driver():
+        from pgs.storage.postgres.nodes import mark
+    return mark(url, name, draining=draining)
+
+
+def _url_of_nodes(config: Config) -> str:
+    if not config.database_url:
+        raise BadSettings(
+            "there is no PGS_DATABASE_URL: without PostgreSQL, an installation is one process"
+        )
+    return config.database_url
 
 
 @contextmanager

@@ -1,0 +1,34 @@
+"""The nodes of an installation, as an operator sees them."""
+
+from typing import Literal
+
+import msgspec
+
+
+class NoSuchNode(Exception):
+    """No node of this name has ever started on the database."""
+
+
+class NodeSeen(msgspec.Struct, frozen=True, rename="camel"):
+    """A node at one moment.
+
+    `state` says whether it takes shards. `running`: its session holds its lock, so that it can
+    write. `shards`: the numbers of those it owns.
+    """
+
+    name: str
+    address: str
+    state: Literal["up", "draining", "stopping"]
+    running: bool
+    shards: tuple[int, ...]
+
+
+class Nodes(msgspec.Struct, frozen=True, rename="camel"):
+    """All nodes that have ever started, by name. `ownerless`: how many shards nobody owns."""
+
+    nodes: tuple[NodeSeen, ...]
+    ownerless: int
+
+    def find(self, name: str) -> NodeSeen | None:
+        """Return the node of that name, or None."""
+        return next((node for node in self.nodes if node.name == name), None)

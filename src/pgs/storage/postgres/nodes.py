@@ -1,0 +1,81 @@
+"""What an operator sees of the nodes, and whether a node takes shards.
+
+An operator's command reaches the database itself, so it works whichever nodes run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from pgs.domain.shards import SHARDS
+from pgs.storage.nodes import Nodes, NodeSeen, NoSuchNode
+from pgs.storage.postgres import lease
+from pgs.storage.postgres.connection import Connection, Refused, connect
+from pgs.storage.postgres.statements import literals
+from pgs.storage.transactions import StoreOutage
+
+_NO_TABLE: Final = "42P01"
+
+# Only these two states: one that stops goes on stopping.
+_MARK: Final = (
+    "update node set state = $1 where name = $2 and state in ('up', 'draining') returning name"
+)
+
+
+def nodes_of(url: str) -> Nodes:
+    """Return the nodes and what they own now. Raises `StoreOutage`."""
+    with _connection(url) as connection:
+        return _look(connection)
+
+
+def mark(url: str, name: str, *, draining: bool) -> Nodes:
+    """Commit whether a node is to give its shards up; return the nodes as they are then.
+
+    Raises `NoSuchNode` and `StoreOutage`.
+    """
+    with _connection(url) as connection:
+        state = "draining" if draining else "up"
+        if not connection.command(_MARK, *literals([state, name])):
+            seen = _look(connection)
+            if all(node.name != name for node in seen.nodes):
+                raise NoSuchNode(name)
+            raise StoreOutage(f"node {name} is stopping: it gives all shards up in any case")
+        return _look(connection)
+
+
+def _look(connection: Connection) -> Nodes:
+    seen = lease.look(connection)
+    owned: dict[str, list[int]] = {}
+    for shard, name in sorted(seen.owners.items()):
+        owned.setdefault(name, []).append(shard)
+    return Nodes(
+        tuple(
+            NodeSeen(
+                name=node.node.name,
+                address=node.node.address,
+                state=node.state,
+                running=node.pid is not None,
+                shards=tuple(owned.get(node.node.name, ())),
+            )
+            for node in seen.nodes
+        ),
+        SHARDS - len(seen.owners),
+    )
+
+
+@contextmanager
+def _connection(url: str) -> Iterator[Connection]:
+    warnings: list[str] = []
+    connection = Connection(connect(url, "pgs node"), warnings.append)
+    try:
+        yield connection
+    except Refused as error:
+        if error.sqlstate == _NO_TABLE:
+            raise StoreOutage("no node has started on this database yet") from error
+        raise StoreOutage(str(error)) from error
+    finally:
+        connection.close()
+    if warnings:  # the commit may not have reached the standby
+        raise StoreOutage(f"the change was not confirmed, repeat it: {warnings[0]}")
