@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 import trio
 
-from pgs.actors.ports import ChargeAnswer, Unpublished
+from pgs.actors.ports import ChargeAnswer, UndefinedAnswer
 from pgs.domain.payouts import Payout
 from pgs.domain.seats import Seat
 
@@ -64,7 +64,7 @@ async def _next_answer(answers: list[Answer | Late]) -> ChargeAnswer:
     if told == "hang":
         await trio.sleep_forever()
     elif told == "unpublished":
-        raise Unpublished("502")
+        raise UndefinedAnswer("502")
     elif told == "broken":
         raise RuntimeError("a fault of the port itself")
     else:

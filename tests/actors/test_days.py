@@ -9,7 +9,7 @@ from trio.testing import MockClock
 
 from pgs.actors.messages import seats as m
 from pgs.actors.messages.billing import AssembleInvoice, VoidInvoice
-from pgs.actors.ports import ChargeAnswer, Unpublished
+from pgs.actors.ports import ChargeAnswer, UndefinedAnswer
 from pgs.actors.seating.settlement import EmbeddedSettlement
 from pgs.domain.days import DAY_S, day_of, first_day, last_day, month_of, start_of
 from pgs.domain.errors import BadRequest, Refusal
@@ -36,7 +36,7 @@ class LatePayouts(EmbeddedSettlement):
 
     async def pay(self, match_id: str, payout: Payout) -> ChargeAnswer:
         if not self.open:
-            raise Unpublished("closed")
+            raise UndefinedAnswer("closed")
         return await super().pay(match_id, payout)
 
 

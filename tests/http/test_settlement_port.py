@@ -9,7 +9,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.ports import Unpublished
+from pgs.actors.ports import UndefinedAnswer
 from pgs.app import open_core
 from pgs.config import BadSettings, Config
 from pgs.domain.payouts import Payout
@@ -103,7 +103,7 @@ async def test_what_is_pending_is_looked_up_and_posted_again_only_without_an_ans
         settlement = port(url)
         for expected in answers:
             if expected == b"lost":
-                with pytest.raises(Unpublished):
+                with pytest.raises(UndefinedAnswer):
                     await settlement.charge(seat(1))
             else:
                 assert await settlement.charge(seat(1)) == expected.decode()
@@ -151,7 +151,7 @@ async def test_anything_but_a_200_with_a_known_status_is_no_published_answer(
     answer: bytes, why: str
 ) -> None:
     async with server(answer) as (url, _):
-        with pytest.raises(Unpublished, match=why) as raised:
+        with pytest.raises(UndefinedAnswer, match=why) as raised:
             await port(url).charge(seat(1))
     assert TOKEN not in str(raised.value)
 
@@ -163,14 +163,14 @@ async def test_bytes_behind_an_answer_change_nothing() -> None:
 
 
 async def test_a_server_that_is_down_is_no_published_answer() -> None:
-    with pytest.raises(Unpublished, match=NOT_CONNECTED):
+    with pytest.raises(UndefinedAnswer, match=NOT_CONNECTED):
         await port("http://127.0.0.1:1").charge(seat(1))
 
 
 async def test_a_server_that_hangs_is_given_up_in_time(autojump_clock: MockClock) -> None:
     async with server(b"HTTP/1.1 200 OK\r\n", hold=True) as (url, _):
         began = trio.current_time()
-        with pytest.raises(Unpublished, match=NO_ANSWER):
+        with pytest.raises(UndefinedAnswer, match=NO_ANSWER):
             await port(url).charge(seat(1))
         assert trio.current_time() - began == pytest.approx(CALL_S)
 

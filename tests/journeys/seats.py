@@ -1,6 +1,6 @@
 """A paid seat as the tests ask for it, and a settlement that answers as a test says."""
 
-from pgs.actors.ports import ChargeAnswer, Unpublished
+from pgs.actors.ports import ChargeAnswer, UndefinedAnswer
 from pgs.domain.payouts import Payout
 from pgs.domain.seats import Seat
 from tests.journeys.client import Reply, SyncClient
@@ -46,10 +46,10 @@ class RemoteSettlement:
         self.asked = 0
 
     async def charge(self, seat: Seat) -> ChargeAnswer:
-        """Return `answer`. Raises `Unpublished` if it is None."""
+        """Return `answer`. Raises `UndefinedAnswer` if it is None."""
         self.asked += 1
         if self.answer is None:
-            raise Unpublished("a test said so")
+            raise UndefinedAnswer("a test said so")
         return self.answer
 
     async def pay(self, match_id: str, payout: Payout) -> ChargeAnswer:

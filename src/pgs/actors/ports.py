@@ -18,7 +18,7 @@ class NudgePort(Protocol):
         ...
 
 
-class Unpublished(Exception):
+class UndefinedAnswer(Exception):
     """The settlement server gave no answer that its interface defines.
 
     The text is the reason, for the log. It holds nothing that the server sent.
@@ -31,9 +31,9 @@ class SettlementPort(Protocol):
     instant: bool  # True: every charge is confirmed at once, without a call
 
     async def charge(self, seat: Seat) -> ChargeAnswer:
-        """Return settlement's answer about a seat's stake. Raises `Unpublished`."""
+        """Return settlement's answer about a seat's stake. Raises `UndefinedAnswer`."""
         ...
 
     async def pay(self, match_id: str, payout: Payout) -> ChargeAnswer:
-        """Return settlement's answer about a payout. Raises `Unpublished`."""
+        """Return settlement's answer about a payout. Raises `UndefinedAnswer`."""
         ...

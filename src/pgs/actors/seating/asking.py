@@ -12,7 +12,7 @@ import structlog
 import trio
 
 from pgs.actors.parts import Parts
-from pgs.actors.ports import ChargeAnswer, Unpublished
+from pgs.actors.ports import ChargeAnswer, UndefinedAnswer
 
 ANSWER_S = 10.0
 """Seconds that settlement may take to answer a charge or a payout. After that the seat stays
@@ -44,7 +44,7 @@ class Question(msgspec.Struct, frozen=True):
 async def ask(parts: Parts, question: Question) -> ChargeAnswer | None:
     """Return settlement's answer; None if it was not asked, or gave none in time.
 
-    Raises what the port raises, apart from `Unpublished`.
+    Raises what the port raises, apart from `UndefinedAnswer`.
     """
     settlements, deadline = parts.settlements, trio.current_time() + ANSWER_S
     line = settlements.again if question.again else settlements.first
@@ -73,7 +73,7 @@ async def _call(parts: Parts, question: Question, deadline: float) -> ChargeAnsw
     try:
         with trio.move_on_at(deadline):
             answer = await question.request()
-    except Unpublished as error:
+    except UndefinedAnswer as error:
         why = str(error)
     except BaseException:  # a bug of the port, or the stop of the service
         settlements.breaker.abandoned(question.item_id)

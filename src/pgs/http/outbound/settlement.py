@@ -6,7 +6,7 @@ from typing import Final, cast, get_args
 
 import msgspec
 
-from pgs.actors.ports import ChargeAnswer, Unpublished
+from pgs.actors.ports import ChargeAnswer, UndefinedAnswer
 from pgs.config import BadSettings
 from pgs.domain.errors import BadRequest
 from pgs.domain.payouts import Payout, payout_id
@@ -38,8 +38,8 @@ class RemoteSettlement:
     A charge or payout that the server has called `pending` is looked up at the next call. It is
     posted again only after a call that got no answer that the interface defines.
 
-    Whatever is not a 200 with a known status is `Unpublished`, with a reason that holds nothing
-    that the server sent.
+    An answer that is not a 200 with a known status raises `UndefinedAnswer`, whose reason holds
+    nothing that the server sent.
     """
 
     instant = False
@@ -51,7 +51,7 @@ class RemoteSettlement:
         self._pending: set[str] = set()  # paths, each of which names a seat or a payout
 
     async def charge(self, seat: Seat) -> ChargeAnswer:
-        """Return the server's answer to a charge, which may be repeated. Raises `Unpublished`."""
+        """Return the server's answer to a charge. It may be repeated. Raises `UndefinedAnswer`."""
         body: dict[str, str | int] = {
             "seatId": seat.seat_id,
             "partnerId": seat.partner_id,
@@ -62,7 +62,7 @@ class RemoteSettlement:
         return await self._ask("charges", seat.seat_id, body)
 
     async def pay(self, match_id: str, payout: Payout) -> ChargeAnswer:
-        """Return the server's answer to a payout, which may be repeated. Raises `Unpublished`."""
+        """Return the server's answer to a payout. It may be repeated. Raises `UndefinedAnswer`."""
         body: dict[str, str | int] = {
             "matchId": match_id,
             "seatId": payout.seat_id,
@@ -101,14 +101,14 @@ class RemoteSettlement:
                 max_bytes=ANSWER_BYTES,
             )
         except NotFetched as error:
-            raise Unpublished(error.reason) from None
+            raise UndefinedAnswer(error.reason) from None
         if status != 200:
-            raise Unpublished(f"the response has status {status}")
+            raise UndefinedAnswer(f"the response has status {status}")
         decoded = decode_object(raw)
         if isinstance(decoded, BadRequest):
-            raise Unpublished("the response is not a JSON object")
+            raise UndefinedAnswer("the response is not a JSON object")
         if decoded.get("status") not in _ANSWERS:
-            raise Unpublished("the response has no status that the interface defines")
+            raise UndefinedAnswer("the response has no status that the interface defines")
         return cast(ChargeAnswer, decoded["status"])
 
 
