@@ -79,7 +79,7 @@ async def open_core(
     on_event: Callable[[str], None] = lambda name: None,
     on_settlement_call: Callable[[str, str, float], None] = lambda kind, outcome, seconds: None,
 ) -> AsyncIterator[Core]:
-    """Give the service's core, working on the data folder.
+    """Yield the service's core, which works on the data folder.
 
     On leaving, commit what was accepted and release the folder. If `settlement` is instant, it
     replaces the embedded settlement, else the settlement server. `outbound` replaces the client

@@ -203,7 +203,7 @@ async def _listening(
 
 @contextmanager
 def _bound(config: Config) -> Iterator[tuple[socket.socket, socket.socket]]:
-    """Give both listening sockets, bound before anything else is touched."""
+    """Yield both listening sockets, bound before anything else is touched."""
     with ExitStack() as stack:
         public = stack.enter_context(closing(_bind(config.listen, "PGS_LISTEN")))
         internal = stack.enter_context(
@@ -222,7 +222,7 @@ def _bind(listen: str, setting: str) -> socket.socket:
 
 @asynccontextmanager
 async def _operating(core: Core, config: Config) -> AsyncIterator[trio.CancelScope]:
-    """Take operators' commands for a block, or until the scope that this gives is cancelled."""
+    """Take operators' commands for a block, or until the scope that it yields is cancelled."""
     scope = trio.CancelScope()
 
     async def operate(task_status: trio.TaskStatus[None]) -> None:

@@ -25,7 +25,6 @@ BY_DAY = "partner_id=? AND environment=? AND day>? AND day<?"
 ONE_DAY = {
     "totals.by_day": ("sqlite_autoindex_totals_1", BY_DAY),
     "totals.by_tier": ("sqlite_autoindex_totals_1", BY_DAY),
-    "totals.seats_booked": ("sqlite_autoindex_totals_1", BY_DAY),
     "totals.first_open_day": (
         "sqlite_autoindex_totals_1",
         "partner_id=? AND environment=? AND day>?",

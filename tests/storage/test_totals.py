@@ -10,7 +10,6 @@ from pgs.storage.database import Database
 from pgs.storage.totals import (
     first_open_day,
     raise_totals,
-    seats_booked,
     totals_by_day,
     totals_by_tier,
 )
@@ -104,18 +103,9 @@ async def test_other_partners_and_environments_are_left_out(database: Database) 
     ]
     for partner_id, environment, seats in places:
         of = database.reader, partner_id, environment
-        assert await seats_booked(*of, DAY, DAY) == seats
         figures = [Totals(seats=seats)] if seats else []
         assert list((await totals_by_day(*of, DAY, DAY)).values()) == figures
         assert list((await totals_by_tier(*of, DAY, DAY)).values()) == figures
-
-
-async def test_booked_seats_are_counted_from_the_first_to_the_last_day(database: Database) -> None:
-    for shift, seats in ((-1, 1), (0, 2), (1, 4), (2, 8)):
-        await _raise(database, DAY + shift, Totals(seats=seats), tier="gold")
-        await _raise(database, DAY + shift, Totals(seats=16 * seats), tier="silver")
-    assert await seats_booked(database.reader, "acme", "test", DAY, DAY + 1) == 17 * (2 + 4)
-    assert await seats_booked(database.reader, "acme", "test", DAY + 3, DAY + 9) == 0
 
 
 async def test_a_day_is_open_until_the_money_of_all_its_seats_is_recorded(

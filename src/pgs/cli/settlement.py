@@ -9,11 +9,10 @@ import msgspec
 import typer
 from rich.console import Console, RenderableType
 from rich.table import Table
-from rich.text import Text
 
-from pgs.cli.errors import REFUSED, plain, printing, stop
+from pgs.cli.errors import REFUSED, printing, stop
 from pgs.cli.options import PIPED_WIDTH, ConfigFile, DataDir, Json, ask, show
-from pgs.cli.tables import moment, money
+from pgs.cli.tables import cell, moment, money
 from pgs.cli.widths import print_whole
 from pgs.operator.commands import settlement as c
 from pgs.operator.settlement_records import Asked, OpenItem, Resolved
@@ -138,7 +137,7 @@ def _table(items: list[OpenItem]) -> RenderableType:
             str(item.tries),
             f"{last} ({item.why})" if item.why else last,
         )
-        drawn.add_row(*(_cell(text) for text in cells))
+        drawn.add_row(*(cell(text) for text in cells))
     return drawn
 
 
@@ -146,12 +145,8 @@ def _asked(asked: Asked) -> RenderableType:
     unset = f" Not asked for: {asked.unset}, their settlement is not set." if asked.unset else ""
     busy = f" Not asked for: {asked.busy}, their partner is busy: try again." if asked.busy else ""
     outcome = f" {asked.outcome}" if asked.outcome else ""
-    return _cell(f"Asked for: {asked.asked}.{unset}{busy}{outcome}")
+    return cell(f"Asked for: {asked.asked}.{unset}{busy}{outcome}")
 
 
 def _resolved(resolved: Resolved) -> RenderableType:
-    return _cell(f"{resolved.kind} {resolved.id}: {resolved.decision}, now {resolved.status}")
-
-
-def _cell(text: str) -> Text:
-    return Text(plain(text), overflow="fold")
+    return cell(f"{resolved.kind} {resolved.id}: {resolved.decision}, now {resolved.status}")

@@ -4,7 +4,7 @@ import msgspec
 
 
 class Openings(msgspec.Struct, frozen=True):
-    """How many live matches of a game a player has started, and in how many of them moved first."""
+    """A player's live matches of a game, and in how many of them the player moved first."""
 
     matches: int = 0
     begun: int = 0

@@ -60,18 +60,3 @@ async def totals_by_tier(
         last_day=last_day,
     )
     return {(game_id, tier_id): Totals(*figures) for game_id, tier_id, *figures in rows}
-
-
-async def seats_booked(
-    reader: Reader, partner_id: str, environment: Environment, first_day: int, last_day: int
-) -> int:
-    """Return how many seats are booked on the days from `first_day` to `last_day`."""
-    row = await reader.one(
-        "totals.seats_booked",
-        partner_id=partner_id,
-        environment=environment,
-        first_day=first_day,
-        last_day=last_day,
-    )
-    count: int = row[0] if row else 0
-    return count

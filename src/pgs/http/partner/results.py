@@ -23,6 +23,7 @@ from pgs.domain.members import PLATFORM
 from pgs.domain.seats import EndReason, Result
 from pgs.http.api.auth import recheck
 from pgs.http.api.endpoint import Answer, Call, Endpoint
+from pgs.http.api.lists import wanted_limit
 from pgs.http.api.query import int_param
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.reader import Row
@@ -31,12 +32,6 @@ from pgs.storage.seats import feed_page, feed_positions, find_head, position_sin
 CURSOR_KIND = "results"
 
 log = structlog.get_logger("pgs.http")
-
-LIMIT_DEFAULT = 100
-"""Rows on a page of the feed if the call names no `limit`, as the interface promises."""
-
-LIMIT_MAX = 500
-"""Rows on the longest page of the feed, as the interface promises."""
 
 
 WAIT_MAX_S = 25
@@ -105,7 +100,7 @@ def result_row(row: Row) -> ResultRow:
 async def read_results(call: Call) -> Answer:
     """Return the rows after the cursor. With `waitSeconds`, wait while there are none."""
     services, principal = call.services, call.principal
-    limit = int_param(dict(call.query), "limit", 1, LIMIT_MAX, LIMIT_DEFAULT)
+    limit = wanted_limit(call)
     wait_s = int_param(dict(call.query), "waitSeconds", 0, WAIT_MAX_S, 0)
     if isinstance(limit, BadRequest):
         return limit

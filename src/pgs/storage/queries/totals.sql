@@ -35,9 +35,3 @@ where partner_id = :partner_id and environment = :environment
   and day between :first_day and :last_day
 group by game_id, tier_id
 order by game_id, tier_id;
-
--- name: seats_booked^
-select cast(coalesce(sum(seats), 0) as bigint)
-from totals
-where partner_id = :partner_id and environment = :environment
-  and day between :first_day and :last_day;

@@ -114,7 +114,7 @@ def _ring(path: Path) -> KeyRing | None:
 
 @contextmanager
 def _checked(source: Path, folder: Path) -> Iterator[tuple[Path, Mark]]:
-    """Give a sound copy of a database, in one file, and the mark for it. Raises like `restore`."""
+    """Yield a sound copy of a database, in one file, and its mark. Raises like `restore`."""
     place = folder / _PART
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(mode=0o700)
