@@ -12,7 +12,7 @@ from pgs.actors.seating.staking import find_price
 from pgs.domain.accounts import Account, Licence, check_licence
 from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal
-from pgs.domain.readiness import ADVICE, Around, gates, is_ready, own_price
+from pgs.domain.readiness import ADVICE, AccountFacts, gates, is_ready, own_price
 from pgs.domain.tiers import Price, Tier, TierCatalogue, TierRevision
 from tests.conventions.tree import ROOT
 from tests.making import account
@@ -21,7 +21,7 @@ GAME = "checkers"
 INSTALLED = (GAME,)
 IDS = ("bronze", "silver", "gold")
 PRICE = {"stake_below_floor", "stake_above_prize"}
-NOTHING_ELSE = Around(webhook_on=False, factor_enrolled=False)
+NOTHING_ELSE = AccountFacts(webhook_on=False, factor_enrolled=False)
 
 cents = st.integers(1, 6)
 revisions = st.lists(st.tuples(cents, st.integers(0, 6)), min_size=1, max_size=3)
@@ -104,7 +104,7 @@ async def test_readiness_and_the_refusal_of_a_seat_never_disagree(data: st.DataO
 
 def test_the_gates_come_in_the_promised_order_and_each_has_advice() -> None:
     offers_nothing = TierCatalogue({"test": {}, "live": {}}, 1)
-    everything = Around(webhook_on=True, factor_enrolled=True)
+    everything = AccountFacts(webhook_on=True, factor_enrolled=True)
     acme = account(agreed_terms_version=1, origins={"test": ("https://a.example",), "live": ()})
     found = gates(acme, "test", GAME, INSTALLED, offers_nothing, everything)
     assert [gate.name for gate in found] == list(ADVICE)

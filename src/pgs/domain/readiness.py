@@ -44,7 +44,7 @@ class Gate(msgspec.Struct, frozen=True):
     binding: bool = True
 
 
-class Around(msgspec.Struct, frozen=True):
+class AccountFacts(msgspec.Struct, frozen=True):
     """What an account has besides its own record: a webhook, an admin with an authenticator."""
 
     webhook_on: bool
@@ -81,7 +81,7 @@ def gates(
     game_id: str,
     installed: Collection[str],
     catalogue: TierCatalogue,
-    around: Around,
+    facts: AccountFacts,
 ) -> list[Gate]:
     """Return every gate: first those that bind, in the promised order, then the advice."""
     tiers = list(catalogue.tiers[environment].values())
@@ -98,8 +98,8 @@ def gates(
         _gate("tier_on_offer", no_offer),
         _gate("prices_in_bounds", next(_wrong_prices(account, environment, offered), None)),
         Gate("origin_registered", bool(account.origins[environment]), binding=False),
-        Gate("webhook_on", around.webhook_on, binding=False),
-        Gate("factor_enrolled", around.factor_enrolled, binding=False),
+        Gate("webhook_on", facts.webhook_on, binding=False),
+        Gate("factor_enrolled", facts.factor_enrolled, binding=False),
     ]
 
 

@@ -25,7 +25,7 @@ from pgs.storage.transactions import Stmt
 
 
 class KeptInvites(msgspec.Struct, frozen=True):
-    """How many invites an account has in rows, and the id of the oldest that is not pending."""
+    """How many invites an account has in rows; at the limit, the id of the oldest not pending."""
 
     count: int
     oldest_closed: str | None

@@ -2,7 +2,7 @@
 
 The rules are those of docs/architecture.md:
 
-- The actor handles one message at a time, or some waiting asks together if it takes them along. A
+- The actor handles one message at a time. An actor may take waiting asks along with one ask. A
   message that was taken from the queue is handled to the end, even if the asker has left.
 - No sender waits for room. An ask is answered as overloaded when the mailbox is full, or when its
   deadline passes in the queue.
@@ -178,8 +178,8 @@ class Cell:
 
     async def _run(self) -> None:
         try:
-            # This scope is cancelled only `STOP_GRACE_S` after the stop began. It is one for the
-            # whole task, because one for each message would cost more than the message itself.
+            # This scope is cancelled only `STOP_GRACE_S` after the stop began. The whole task has
+            # one scope, because a scope for each message would cost more than the message itself.
             with trio.CancelScope(shield=True, deadline=self._work_until) as self._work:
                 while await self._live():
                     pass

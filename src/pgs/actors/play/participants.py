@@ -71,13 +71,13 @@ class Participants:
             end_reason=match.end_reason or UNSET,
         )
 
-    def seat(self, socket: PlayerSocket) -> None:
+    def mark_present(self, socket: PlayerSocket) -> None:
         """Count a socket's player as present. `join` sends the snapshot."""
         socket.tables.add(self._match_id)
 
     def join(self, side: int, socket: PlayerSocket, now_ms: int) -> None:
         """Count a socket as joined and send it the snapshot as the match's first message."""
-        self.seat(socket)
+        self.mark_present(socket)
         socket.told = None
         socket.joined.add(self._match_id)
         socket.connection.send(frames.encode(self.snapshot(side, now_ms)))
@@ -88,14 +88,14 @@ class Participants:
             if socket is not None and self._match_id in socket.joined:
                 self.join(side, socket, now_ms)
 
-    def seat_guests(self, *, waiting_only: bool) -> None:
+    def mark_arrivals(self, *, waiting_only: bool) -> None:
         """Count as present each player whose open socket will get the snapshot from `greet`.
 
         `waiting_only`: leave out the sockets that were not told to wait for a match.
         """
         for socket in self.sockets():
             if socket is not None and (socket.told is not None or not waiting_only):
-                self.seat(socket)
+                self.mark_present(socket)
 
     def greet(self, now_ms: int) -> None:
         """Send the snapshot to the sockets of present players that have not joined."""

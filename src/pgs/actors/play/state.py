@@ -57,7 +57,7 @@ class MatchState:
         if self.rules is None:
             return
         try:
-            self.stand(replay(self.rules, self.moves))
+            self.set_position(replay(self.rules, self.moves))
         except ValueError:
             self.rules = None
 
@@ -119,7 +119,7 @@ class MatchState:
 
     # --- changes -------------------------------------------------------------------------------
 
-    def stand(self, position: Position) -> None:
+    def set_position(self, position: Position) -> None:
         """Make `position` the current one. If it has an outcome, that decides the match's end."""
         self.position = position
         if position.outcome is not None:

@@ -148,7 +148,7 @@ class TableActor(DispatchingActor):
         if found is not None:
             self._state.seats = found.seats
         if message.started and self._state.runs:
-            self._participants.seat_guests(waiting_only=False)
+            self._participants.mark_arrivals(waiting_only=False)
         await self._catch_up()
         if message.started and self._state.runs:
             self._participants.greet(self._parts.clock.now_ms())
@@ -166,7 +166,7 @@ class TableActor(DispatchingActor):
         side = self._state.side_of(player_id)
         if side is not None:
             if socket is not None and self._state.runs:
-                self._participants.seat(socket)
+                self._participants.mark_present(socket)
             await self._catch_up(side, name)
             if self._state.is_ending:
                 raise Ending
@@ -193,7 +193,7 @@ class TableActor(DispatchingActor):
             else state.row_due_at(state.attendance, clock, position.turn, now_ms)
         )
         await self._commit((rows.insert_move(self._partner_id, self._match_id, made),), due_at)
-        state.stand(position)
+        state.set_position(position)
         state.clock = clock
         state.moves.append(made)
         self._participants.tell_move(made, now_ms)
@@ -212,7 +212,7 @@ class TableActor(DispatchingActor):
             self._end(MatchDecision("no_contest", None, "platform_void"))
             return
         now_ms = self._parts.clock.now_ms()
-        self._participants.seat_guests(waiting_only=True)
+        self._participants.mark_arrivals(waiting_only=True)
         attendance = self._attendance_now(side, name, now_ms)
         starts = attendance.clocks_ms is not None and state.attendance.clocks_ms is None
         clock = MatchClock(state.clock.left, now_ms) if starts else state.clock

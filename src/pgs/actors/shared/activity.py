@@ -112,7 +112,7 @@ class Activity:
     def unsubscribe(
         self, partner_id: str, environment: Environment, subscriber: Subscriber
     ) -> None:
-        """Give a subscriber's place back."""
+        """Remove a subscriber, so that another one may take its place."""
         place = (partner_id, environment)
         self._subscribers[place].discard(subscriber)
         if not self._subscribers[place]:

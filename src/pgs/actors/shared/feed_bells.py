@@ -58,7 +58,7 @@ class ResultsBells:
                 del self._held[partner_id]
 
     def bell(self, partner_id: str, environment: Environment) -> trio.Event:
-        """Return what is set at the next ring of this feed.
+        """Return the event that is set at the next ring of this feed.
 
         Take it before you read the feed: a ring during the read then ends the wait after it.
         """

@@ -6,7 +6,7 @@ from msgspec import UNSET, UnsetType
 
 from pgs.domain.environments import Environment
 from pgs.domain.errors import refuse
-from pgs.domain.readiness import ADVICE, PAGES, Around, Gate, gates, is_ready, nearest_game
+from pgs.domain.readiness import ADVICE, PAGES, AccountFacts, Gate, gates, is_ready, nearest_game
 from pgs.http.admin.endpoints import admin_read
 from pgs.http.api.endpoint import Answer, Endpoint
 from pgs.http.api.hints import unknown_game
@@ -55,11 +55,11 @@ async def _readiness(call: AccountCall, environment: Environment, game_id: str) 
     if catalogue is None:
         return refuse("settlement_unavailable")
     account = call.principal.account
-    around = Around(
+    facts = AccountFacts(
         webhook_on=environment in account.webhook_on,
         factor_enrolled=await admin_has_factor(parts.database.reader, account.partner_id),
     )
-    found = gates(account, environment, game_id, parts.games, catalogue, around)
+    found = gates(account, environment, game_id, parts.games, catalogue, facts)
     portal = f"{call.services.base_url}/portal/{environment}"
     no_game = None if game_id in parts.games else unknown_game(game_id, parts.games).message
     records = [
