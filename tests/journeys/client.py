@@ -12,10 +12,11 @@ import msgspec
 
 from pgs.demo.pool import ConnectionPool
 from pgs.domain.errors import ERRORS
+from pgs.http.api.responses import status_of
 from pgs.http.api.routes import Routes
 from pgs.http.guide.errors import published
 from pgs.http.reference.answers import error_example
-from pgs.http.reference.reasons import reasons_of, status_of
+from pgs.http.reference.reasons import reasons_of
 from pgs.http.surface import ENDPOINTS
 
 NOTHING: Final = object()

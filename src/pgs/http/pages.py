@@ -109,21 +109,21 @@ def make_pages(base_url: str = "", portal: Portal | None = None) -> QuartTrio:
 
     @app.errorhandler(HTTPException)
     async def _refused(error: HTTPException) -> Response:
-        return _in_our_shape(error, paths, base_url)
+        return _error_response(error, paths, base_url)
 
     for path, document in documents.items():
         app.add_url_rule(path, path, _serving(document), methods=["GET"], strict_slashes=True)
 
     @app.get("/")
     async def _root() -> Response:
-        return _where_to_go(base_url, request.headers.get("Accept", ""))
+        return _root_answer(base_url, request.headers.get("Accept", ""))
 
     if portal is not None:
         add_portal(app, portal)
     return app
 
 
-def _is_a_reader() -> bool:
+def _wants_page() -> bool:
     """Return whether the request is a browser's, for a page of the guide."""
     accept = request.headers.get("Accept", "")
     return request.path.startswith("/docs/") and "text/html" in accept
@@ -155,7 +155,7 @@ def _response(document: Document, status: int) -> Response:
     return response
 
 
-def _where_to_go(base_url: str, accept: str) -> Response:
+def _root_answer(base_url: str, accept: str) -> Response:
     """Return the answer of `/`: browsers go to the guide, programs are told where it is."""
     if "text/html" in accept:
         return Response(b"", status=302, headers={"Location": "/docs/"}, content_type=_PLAIN)
@@ -169,14 +169,14 @@ def _where_to_go(base_url: str, accept: str) -> Response:
     return Response(msgspec.json.encode(body), content_type=_JSON)
 
 
-def _in_our_shape(error: HTTPException, paths: frozenset[str], base_url: str) -> Response:
+def _error_response(error: HTTPException, paths: frozenset[str], base_url: str) -> Response:
     status = error.code or 500
     sentence = _SENTENCES.get(status, error.name)
     # A handshake for a WebSocket has no request.
     near = meant(request.path, paths) if status == 404 and has_request_context() else None
     if near is not None:
         sentence += f" Did you mean {near}?"
-    if status == 404 and has_request_context() and _is_a_reader():
+    if status == 404 and has_request_context() and _wants_page():
         return _nothing_here(near, base_url)
     body = msgspec.json.encode({"error": sentence})
     response = Response(body, status=status, content_type=_JSON)

@@ -97,7 +97,7 @@ def _plain_body(request: Request, kind: type[T], principal: object, raw: bytes) 
 
 
 def version_of(principal: object, services: Services) -> int:
-    """Return the version that answers. Callers without an API key have the current one."""
+    """Return the API version of a call. Callers without an API key have the current one."""
     return (
         principal.version if isinstance(principal, Principal) else services.parts.versions.current
     )

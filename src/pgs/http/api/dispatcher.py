@@ -1,7 +1,7 @@
-"""The pipeline of a call: find the endpoint, authenticate, read, check, handle, tell, respond.
+"""The pipeline of a call: find the endpoint, authenticate, read, check, handle, respond, tell.
 
-The steps stand below `Dispatcher.__call__` in the order in which a call passes them. Each one
-either ends the call with an answer or hands it to the next.
+The numbers in the comments give the order in which a call passes the steps. Each one either ends
+the call with an answer or hands it to the next.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
@@ -139,7 +139,7 @@ class Dispatcher:
             handled = await self._handle(request, scope["query_string"], None, receive, now)
         except ClientGone:
             return
-        if isinstance(handled.response, Stream):
+        if isinstance(handled.response, Stream):  # 7. Respond.
             await self._streams.send(handled.response, handled.headers, receive, send)
         else:
             await send_json(send, handled.status, handled.response.body, handled.headers)
@@ -201,7 +201,7 @@ class Dispatcher:
         if isinstance(answer, _REFUSED):
             tell_of_refused(self._services, endpoint, verdict, answer)
             answer = _explained(answer, request, query_string)
-        response, headers = self._settle(endpoint, verdict, answer)
+        response, headers = self._render(endpoint, verdict, answer)
         return Handled(verdict, answer, response, headers, started)
 
     def _tell(self, handled: Handled, request: Request, raw_path: bytes) -> None:
@@ -296,7 +296,7 @@ class Dispatcher:
         on_event("handler_crashed")
         return refuse(endpoint.crash) if endpoint.crash else Internal()
 
-    def _settle(
+    def _render(
         self, endpoint: Endpoint, verdict: Verdict, answer: Answer
     ) -> tuple[Response | Stream, HeaderTuple]:
         """6. Return what is sent for an answer, and the headers to add."""

@@ -224,7 +224,7 @@ def no_browser(headers: Headers) -> str:
     """Return what to say of a refused method if the call is a browser's preflight, else ''."""
     if any(name == b"access-control-request-method" for name, _ in headers):
         return (
-            " A page in a browser cannot make this call: API keys belong on servers, and whoever "
-            "reads one can act for all players. Call from your backend."
+            " A page in a browser cannot make this call: API keys belong on servers, and anybody "
+            "who reads one can act for all players. Call from your backend."
         )
     return ""

@@ -41,13 +41,18 @@ def body_of(refusal: Refusal, base_url: str) -> dict[str, object]:
     }
 
 
+def status_of(endpoint: Endpoint, reason: str) -> int:
+    """Return the status with which a call answers a reason."""
+    kind = ERRORS[reason]
+    second = endpoint.credential == "session" or reason in endpoint.elsewhere
+    return kind.elsewhere if second and kind.elsewhere is not None else kind.status
+
+
 def render(endpoint: Endpoint, answer: msgspec.Struct, base_url: str) -> Response:
     """Return the response to send for an endpoint's record or refusal."""
     if isinstance(answer, Refusal):
-        kind = ERRORS[answer.reason]
-        second = endpoint.credential == "session" or answer.reason in endpoint.elsewhere
         return Response(
-            kind.elsewhere if second and kind.elsewhere is not None else kind.status,
+            status_of(endpoint, answer.reason),
             body_of(answer, base_url),
             f"refused_{answer.reason}",
         )

@@ -1,7 +1,7 @@
 """Tells an account's live stream of the calls that are made with its keys."""
 
 from pgs.actors.activity_events import tell_of_call, tell_of_refusal
-from pgs.domain.errors import ERRORS, BadRequest, Refusal
+from pgs.domain.errors import BadRequest, Refusal, message_of
 from pgs.http.api.auth import Verdict
 from pgs.http.api.endpoint import Answer, Endpoint, Reply, Request
 from pgs.http.api.services import Services
@@ -54,7 +54,7 @@ def _sentence(answer: Answer) -> str | None:
     """Return what a refused caller is told, which repeats nothing that the caller sent."""
     refusal = answer.body if isinstance(answer, Reply) else answer
     if isinstance(refusal, Refusal):
-        return refusal.message or ERRORS[refusal.reason].message
+        return message_of(refusal)
     return refusal.message if isinstance(refusal, BadRequest) else None
 
 

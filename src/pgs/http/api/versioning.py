@@ -1,4 +1,4 @@
-"""Requests and answers in the version that answers, and the headers of one that will end.
+"""Converts bodies and answers to and from a call's API version; headers of a version that ends.
 
 Handlers take and make records as the oldest served version has them. What a later version renames
 is a row of `ServedVersions.renames`; it is applied here, on the way in and on the way out. The

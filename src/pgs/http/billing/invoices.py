@@ -84,7 +84,7 @@ class LineMatch(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class MatchPage(msgspec.Struct, frozen=True, rename="camel"):
-    """A page of the matches that a line bills, by their ends. They add up to the line."""
+    """A page of the matches that a line bills, the first to end first. They add up to the line."""
 
     matches: list[LineMatch]
     next_cursor: str | None

@@ -5,10 +5,10 @@ A key reads its own environment. A member names the environment, in the path or 
 
 from collections.abc import Awaitable, Callable
 
-from pgs.domain.environments import Environment, is_environment
-from pgs.domain.errors import BadRequest, refuse
+from pgs.domain.environments import Environment
+from pgs.domain.errors import BadRequest, Refusal
 from pgs.http.admin.gate import AdminCall
-from pgs.http.admin.paths import environment_of
+from pgs.http.admin.paths import environment_asked, environment_of
 from pgs.http.api.endpoint import Answer, Call
 from pgs.http.api.lists import AccountCall
 
@@ -38,11 +38,9 @@ def by_query(read: Reads) -> Callable[[AdminCall], Awaitable[Answer]]:
     """Return the handler for members, who name the environment in the query."""
 
     async def handle(call: AdminCall) -> Answer:
-        environment = call.query.get("environment")
-        if environment is None:
-            return refuse("missing_parameter", parameter="environment")
-        if not is_environment(environment):
-            return BadRequest("Query parameter `environment` must be test or live.")
+        environment = environment_asked(call)
+        if isinstance(environment, Refusal | BadRequest):
+            return environment
         return await read(call, environment)
 
     return handle

@@ -16,7 +16,7 @@ Pairing = Annotated[
     msgspec.Meta(
         extra_json_schema={
             "type": "object",
-            "description": "How the two seats were paired. A rule may tell more than is named here",
+            "description": "How the two seats were paired. A rule may add further fields.",
             "properties": {
                 "rule": {"type": "string"},
                 "waitedSeconds": {"type": "number"},
@@ -29,7 +29,7 @@ Pairing = Annotated[
 
 
 class MatchSeat(msgspec.Struct, frozen=True, rename="camel"):
-    """One side of a match. Amounts in US cents; what it received is absent until it is recorded."""
+    """One side of a match. Amounts in US cents; those received are absent until recorded."""
 
     seat_id: str
     player_id: str

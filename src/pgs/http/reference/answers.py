@@ -6,8 +6,8 @@ import msgspec
 
 from pgs.domain.errors import ERRORS
 from pgs.http.api.endpoint import Endpoint
-from pgs.http.api.responses import INTERNAL_MESSAGE, doc_url
-from pgs.http.reference.reasons import reasons_of, status_of
+from pgs.http.api.responses import INTERNAL_MESSAGE, doc_url, status_of
+from pgs.http.reference.reasons import reasons_of
 
 HEADERS: Final[dict[str, Any]] = {
     "X-Request-Id": {

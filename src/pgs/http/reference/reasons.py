@@ -1,4 +1,4 @@
-"""Which reasons a call can be refused with, and with which status."""
+"""Which reasons a call can be refused with."""
 
 from typing import Final
 
@@ -30,13 +30,6 @@ def reasons_of(endpoint: Endpoint) -> tuple[str, ...]:
     if endpoint.crash is not None:
         own.add(endpoint.crash)
     return tuple(reason for reason in ERRORS if reason in own)
-
-
-def status_of(endpoint: Endpoint, reason: str) -> int:
-    """Return the status with which a call answers a reason."""
-    kind = ERRORS[reason]
-    second = endpoint.credential == "session" or reason in endpoint.elsewhere
-    return kind.elsewhere if second and kind.elsewhere is not None else kind.status
 
 
 def _gates(endpoint: Endpoint) -> list[str]:

@@ -106,7 +106,7 @@ class LaneSocket:
     # --- the handshake
 
     async def _receive(self) -> Message:
-        """Return that the client connects. Its messages do not come over ASGI."""
+        """Return the message that the client connects; its later ones do not come over ASGI."""
         return {"type": "websocket.disconnect" if self._accepted else "websocket.connect"}
 
     async def _respond(self, message: Message) -> None:
@@ -212,7 +212,7 @@ class LaneSocket:
     # --- time
 
     def begin_stop(self) -> None:
-        """Do nothing: at a stop, sockets are closed by the application."""
+        """Do nothing: the application closes its sockets at a stop."""
 
     def end(self) -> None:
         """Do nothing: a socket is never idle."""

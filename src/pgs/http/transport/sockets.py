@@ -1,6 +1,6 @@
 """Answers the handshakes of WebSockets, and closes every open socket at a stop.
 
-It avoids these faults, which hypercorn 0.18 and Quart 0.22 showed when they were run:
+This module avoids these faults, which hypercorn 0.18 and Quart 0.22 showed when they were run:
 
 - A subprotocol that the client had not offered was accepted, and the client hung or left. Here that
   handshake is refused.
