@@ -77,5 +77,5 @@ class Parts(msgspec.Struct, frozen=True):
         return self.keys.ring
 
     def new_id(self, prefix: str) -> str:
-        """Return a new id."""
+        """Return a new id that begins with the prefix."""
         return new_id(prefix, self.clock.now(), self.id_rng.bytes(ENTROPY_BYTES))

@@ -16,7 +16,7 @@ from pgs.storage.nodes import Nodes, NodeSeen, NoSuchNode
 T = TypeVar("T")
 
 LOOK_AGAIN_S: Final = 0.2
-"""Seconds between two looks at a node that gives its shards up: a hand-over takes a tenth."""
+"""Seconds between two looks at a node that gives its shards up: short for a person who waits."""
 
 node = typer.Typer(no_args_is_help=True, help="See, drain and undrain the nodes.")
 
@@ -124,5 +124,5 @@ def _drained(seen: Nodes, name: str) -> RenderableType:
     return cell(
         f"Node {name} is being drained and owns {left} shards."
         if left
-        else f"Node {name} is drained. `pgs node undrain {name}` takes the mark away."
+        else f"Node {name} is drained. `pgs node undrain {name}` removes the mark."
     )

@@ -218,7 +218,7 @@ def _refused(status: int, words: str) -> Response:
 
 
 def origins_of(sock: socket.socket) -> tuple[str, ...]:
-    """Return the origins under which browsers here reach a bound socket; show people the first."""
+    """Return the origins at which browsers here reach a bound socket, the usual one first."""
     port = sock.getsockname()[1]
     return (f"http://127.0.0.1:{port}", f"http://localhost:{port}")
 

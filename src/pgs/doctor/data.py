@@ -11,7 +11,7 @@ from pgs.storage.transactions import StoreOutage
 
 
 def key_ring(config: Config) -> Finding:
-    """Return whether the key ring can be read. A missing one is made with a new database alone."""
+    """Return whether the key ring can be read. It may be missing only if the database is new."""
     path = config.key_file
     try:
         ring = parse_ring(path.read_text(encoding="utf-8"))

@@ -91,7 +91,7 @@ class Account(msgspec.Struct, frozen=True):
 
     @property
     def version(self) -> tuple[int, int]:
-        """Compares greater for the later of two readings; each change raises one of the numbers."""
+        """Two numbers; each change raises one. The later of two readings compares greater."""
         return self.revision, self.event_seq
 
     def licensed_games(self, environment: Environment) -> list[str]:

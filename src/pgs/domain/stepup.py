@@ -48,7 +48,7 @@ was corrected by some seconds. A step that is further ahead was recorded by a wr
 
 
 class Window(msgspec.Struct, frozen=True, array_like=True):
-    """A code that was right: the sign-in in which it was given, and when, in epoch seconds."""
+    """A step-up window: the sign-in in which a right code was given, and when, in epoch seconds."""
 
     sign_in: str
     opened_at: int

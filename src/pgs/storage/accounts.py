@@ -48,7 +48,7 @@ async def read_account(reader: Reader, partner_id: str) -> Account | None:
 
 
 async def count_changes(reader: Reader) -> int:
-    """Return a number that each change of an account has raised, and nothing lowers."""
+    """Return a number that rises with each change of an account and never falls."""
     row = await reader.one("accounts.changes")
     return row[0] if row else 0
 

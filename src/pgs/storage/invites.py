@@ -37,7 +37,7 @@ async def pending_for_address(
 ) -> list[tuple[str, Invite]]:
     """Return (partner id, invite) for the pending invites to an address, the newest first.
 
-    `address` is in lower case. Every account's invites are looked at.
+    `address` is in lower case. The search covers the invites of every account.
     """
     rows = await reader.all(
         "invites.pending_for_address", address=address, now=now, page_size=page_size

@@ -262,7 +262,7 @@ async def is_money_due(reader: Reader) -> bool:
 
 
 async def next_due(reader: Reader) -> int | None:
-    """Return when the next seat or match is due, in epoch seconds; None if nothing is."""
+    """Return when the next seat or match falls due, in epoch seconds; None if none does."""
     times = [
         row[0]
         for row in (

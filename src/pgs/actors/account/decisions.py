@@ -31,7 +31,7 @@ class Context(msgspec.Struct, frozen=True):
     versions: ServedVersions
 
     def new_id(self, prefix: str) -> str:
-        """Return a new id."""
+        """Return a new id that begins with the prefix."""
         return ids.new_id(prefix, self.now, self.random(ids.ENTROPY_BYTES))
 
     def seal(self, secret: str, purpose: str) -> str:

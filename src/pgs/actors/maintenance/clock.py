@@ -11,7 +11,7 @@ log = structlog.get_logger("pgs.clock")
 
 
 async def watch_clock(parts: Parts, _: PartnerDirectory) -> None:
-    """Log once that the newest row is from the future, if it is. Raises `StoreOutage`."""
+    """If the newest row is from the future, log this once. Raises `StoreOutage`."""
     watch = parts.clock_watch
     if watch.newest_row(await read_in_bulk(parts.database, newest_row_at)):
         parts.on_event("clock_contradicts_rows")

@@ -1,4 +1,4 @@
-"""Tells actors that a deadline of theirs has come."""
+"""Tells actors that one of their deadlines has come."""
 
 import trio
 

@@ -38,7 +38,7 @@ async def follow_others(parts: Parts, directory: PartnerDirectory) -> None:
 
 
 def _tell_written(parts: Parts, directory: PartnerDirectory, written: Iterable[str]) -> None:
-    """Tell the actors of accounts which something else has written to reload them.
+    """Tell the actors of these accounts to load them again: something else has written the rows.
 
     If an account is off now, its open play is closed.
     """

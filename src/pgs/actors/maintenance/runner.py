@@ -71,7 +71,7 @@ class ChoreRunner:
         )
 
     def start(self, nursery: trio.Nursery) -> None:
-        """Start every chore as a task of its own."""
+        """Start every chore in a separate task."""
         for chore in self._chores:
             nursery.start_soon(self._run, chore, name=f"chore {chore.name}")
 

@@ -53,7 +53,7 @@ class Asks:
         self._under_way.discard((partner_id, item_id))
 
     def note(self, partner_id: str, item_id: str, said: Said | None, answer: str, at: int) -> None:
-        """Note how a call ended. `said`: its answer, None if it got none that is defined."""
+        """Note how a call ended. `said`: its answer, None if the interface does not define it."""
         tries = self.find(partner_id, item_id).tries + 1
         self._asks[partner_id, item_id] = Ask(tries, said, answer, at)
         if len(self._asks) > ASKS_MAX:

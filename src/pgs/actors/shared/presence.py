@@ -122,7 +122,7 @@ class PresenceRegister:
                 player_socket.connection.close(PUT_OUT)
 
     def close_all(self, code: int) -> None:
-        """Close every socket."""
+        """Close every socket with a close code."""
         for player_socket in list(self):
             player_socket.connection.close(code)
 

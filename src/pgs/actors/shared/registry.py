@@ -116,8 +116,8 @@ class Registry:
         It costs one short query if nothing has changed. Raises `StoreOutage`; the snapshot then
         stays as it was.
         """
-        # The number is taken before the query. It only grows, so if the rows have the same, then
-        # no account has changed, in whatever order the nodes have committed.
+        # Take the known number before the query. Both numbers only grow, so if they are equal, no
+        # account has changed, whatever the order in which the nodes have committed.
         read_at, known = trio.current_time(), self._changes
         if await count_changes(self._database.reader) == known:
             self.age.renew(read_at)

@@ -31,7 +31,7 @@ class SentLogo(msgspec.Struct, frozen=True, rename="camel"):
 async def check_logo(sent: SentLogo) -> Logo | Refusal:
     """Return what is stored of a logo besides its content, or why it is refused.
 
-    The image is decoded in a thread of its own.
+    The image is decoded in a separate thread.
     """
     if sent.mime not in _FORMATS:
         return refuse("logo_unsupported_type")

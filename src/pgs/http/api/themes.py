@@ -86,7 +86,7 @@ class ThemeRecord(msgspec.Struct, frozen=True, rename="camel"):
 
 
 async def read_sent(sent: SentTheme) -> StoredTheme | Refusal:
-    """Return the theme of a body, not stored yet, or why it is refused: fields, then the logo."""
+    """Return the theme that a body describes, or why it is refused. Fields come before the logo."""
     theme = Theme(
         sent.display_name,
         sent.primary_color,

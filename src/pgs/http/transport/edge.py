@@ -173,7 +173,7 @@ def _log_request(request_id: str, method: str, path: str, status: int, duration_
 
 
 def shown(path: str) -> str:
-    """Return a path for the log, without credentials. Searching for marks saves the replacement."""
+    """Return a path for the log, without credentials. Few paths need the replacement."""
     if any(mark in path for mark in _MARKS):
         path = _CREDENTIAL.sub(r"\1[hidden]", path)
     return path[:LOGGED_PATH_CHARS]

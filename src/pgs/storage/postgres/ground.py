@@ -1,4 +1,4 @@
-"""Decides whether a database is the one that the data folder's mark describes, and complete."""
+"""Decides whether a database is complete, and the one that the data folder's mark describes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a PostgreSQL tells of itself before a service starts on it."""
+"""What a PostgreSQL server says of its database before a service starts on it."""
 
 from contextlib import closing
 

@@ -1,4 +1,4 @@
-"""Brings the schema of a PostgreSQL up to date."""
+"""Brings the schema of a PostgreSQL database up to date."""
 
 from pathlib import Path
 

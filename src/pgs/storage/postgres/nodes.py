@@ -18,7 +18,7 @@ from pgs.storage.transactions import StoreOutage
 
 _NO_TABLE: Final = "42P01"
 
-# Only these two states: one that stops goes on stopping.
+# Only from these two states: a node that is stopping must go on stopping.
 _MARK: Final = (
     "update node set state = $1 where name = $2 and state in ('up', 'draining') returning name"
 )

@@ -1,4 +1,4 @@
-"""Tells other nodes of a change of accounts, tiers or terms, and hears of theirs.
+"""Tells other nodes of a change of accounts, tiers or terms, and hears of their changes.
 
 A notice only hurries a node, which looks every `LOOK_S` in any case. So a lost notice costs that
 time and nothing else.
@@ -54,7 +54,7 @@ log = structlog.get_logger("pgs.storage")
 
 
 class Notices:
-    """Notices of other nodes, heard over a connection of its own that the event loop reads."""
+    """Notices of other nodes. They come over a separate connection that the event loop reads."""
 
     def __init__(self, connect: Callable[[], pq.abc.PGconn], own_name: str) -> None:
         """`connect` opens a connection. Notices of the writer `own_name` are ignored."""
@@ -66,16 +66,16 @@ class Notices:
         """Set once the first connection hears notices."""
 
     def start(self) -> None:
-        """Start to listen; call it inside the trio run."""
+        """Start listening; call it inside the trio run."""
         trio.lowlevel.spawn_system_task(self._listen, name="pgs-notices")
 
     async def wait(self) -> None:
-        """Return when a notice has come since the last call of `wait` returned."""
+        """Return once a notice has come after the last call of `wait` returned."""
         await self._came.wait()
         self._came = trio.Event()
 
     def close(self) -> None:
-        """Stop to listen."""
+        """Stop listening."""
         self._running.cancel()
 
     async def _listen(self) -> None:

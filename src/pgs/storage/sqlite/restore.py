@@ -1,6 +1,6 @@
 """Replaces the database of a data folder by a copy, or accepts a loss of commits.
 
-Both work on a folder that no service uses. The files are checked in a folder of their own first.
+Both work on a folder that no service uses. The files are checked in a separate folder first.
 The next start raises every feed's head, as `pgs.storage.positions` explains.
 """
 
