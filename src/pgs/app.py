@@ -117,7 +117,7 @@ def _make_settlements(
     replacement: SettlementPort | None,
     on_call: Callable[[str, str, float], None],
 ) -> Settlements:
-    """Return who holds stakes. Raises `BadSettings` if the token's file cannot be used."""
+    """Return the settlements that hold stakes. Raises `BadSettings` for a bad token file."""
     embedded: SettlementPort = EmbeddedSettlement()
     remote: SettlementPort | None = None
     if config.settlement_url and config.settlement_token_file is not None:

@@ -51,7 +51,7 @@ async def _until_signalled(config: Config, lines: Lines) -> None:
 
 
 def _say(text: str) -> None:
-    """Write to standard output, if somebody is there to read it.
+    """Write to standard output. A closed output, or a failed write, is no error.
 
     It bypasses the output's buffer: a failed write would stay there and fail again at the exit.
     """

@@ -30,7 +30,7 @@ terminal."""
 
 
 class News:
-    """A log of entries, numbered from 1. Each open page asks for those after the last it has."""
+    """A log of entries, numbered from 1. Each open page asks for those that it lacks."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

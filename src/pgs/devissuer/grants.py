@@ -76,7 +76,7 @@ class _Client(ClientMixin):  # type: ignore[misc]  # its base has no types
 
 
 class SignIn(msgspec.Struct, frozen=True):
-    """Somebody who has signed in. `sid` names the sign-in; every token made from it carries it."""
+    """A person who has signed in. `sid` names the sign-in; every token from it has this `sid`."""
 
     person: Person
     sid: str

@@ -107,7 +107,7 @@ class TierCatalogue(msgspec.Struct, frozen=True):
         return self.tiers[environment].get(tier_id)
 
     def unknown(self, environment: Environment, tier_id: str) -> Refusal:
-        """Return the refusal of a tier that is not found. Its message says which tier was meant."""
+        """Return the refusal of an unknown tier. Its message helps to find the right one."""
         refusal = refuse("unknown_tier")
         other: Environment = "live" if environment == "test" else "test"
         if tier_id in self.tiers[other]:

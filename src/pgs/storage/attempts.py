@@ -95,7 +95,7 @@ async def oldest_attempts(
 ) -> list[tuple[str, Environment, int]]:
     """Return partner, environment and highest sequence number for the oldest tries up to `until`.
 
-    `page_size` is the number of tries looked at.
+    `page_size` is the number of tries examined.
     """
     rows = await reader.all("attempts.oldest_attempts", until=until, page_size=page_size)
     return [(partner_id, environment, seq) for partner_id, environment, seq in rows]

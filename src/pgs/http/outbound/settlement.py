@@ -15,8 +15,8 @@ from pgs.http.api.body import decode_object
 from pgs.http.outbound.fetch import JsonClient, NotFetched
 
 CALL_S: Final = 8.0
-"""Seconds for a whole call, as the interface says; connecting may take 2 s of that. A seat's call,
-which waits 10 s for its stake, still gets its answer."""
+"""Seconds for a whole call, as the interface says; connecting may take 2 s of that. A call for
+a seat, which waits 10 s for the charge, therefore still learns the server's answer."""
 
 ANSWER_BYTES: Final = 4096
 """Bytes of an answer. A valid one has one short field, so this is ten times what is needed."""

@@ -25,7 +25,7 @@ _CLOSE: Final = (b"connection", b"close")
 
 
 class Place(msgspec.Struct, frozen=True):
-    """What the edge makes of a path: the bytes that a body may have, and the path for the log.
+    """What the edge derives from a path: the bytes that a body may have, and the path for the log.
 
     `root`: the part of the interface that decides about the headers of responses.
     """
@@ -36,7 +36,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Call(HidesSecrets, msgspec.Struct, frozen=True):
-    """A plain request and what answers it. `body_at` and `end` are offsets in its bytes."""
+    """A plain request. `found` is what answers it; `body_at` and `end` are offsets in its bytes."""
 
     SECRETS = frozenset({"head"})
 

@@ -135,7 +135,7 @@ async def _retry_one(core: Core, item_id: str) -> Asked | BadRequest:
 
 
 async def _outcome(core: Core, item_id: str, tries: dict[str, int]) -> str | None:
-    """Return what has become of an open item since it was tried `tries` times, None if nothing."""
+    """Return what became of an open item that was tried `tries` times; None if not known yet."""
     one = await find_open(core, item_id)
     if one is None:
         return "decided"
@@ -162,7 +162,7 @@ async def _resolve(
     item: OpenItem,
     decision: Literal["confirmed", "declined"],
 ) -> str | None:
-    """Return the status of the seat, or of the match's money; None if it is not open any more."""
+    """Return the status of the seat or of the match's money; None if it was no longer open."""
     seats = core.directory.partner(item.partner_id).seats(item.environment)
     if isinstance(one, Seat):
         seat = await seats.ask(m.ResolveCharge(item.seat_id, decision))

@@ -193,7 +193,7 @@ class PostgresDatabase:
         return self._lost
 
     def take_over(self, now: int) -> bool:
-        """Raise every feed's head at the first start on a restored dump; return if this is one."""
+        """Raise every feed's head if this is the first start on a dump; return whether it is."""
         if not self._is_copy:
             return False
         try:

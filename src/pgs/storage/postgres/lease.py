@@ -98,7 +98,7 @@ _END: Final = (
 
 
 class Session(Protocol):
-    """A writing session, as `WriterSession` is one. `warnings` are those of the server so far."""
+    """A writing session, such as a `WriterSession`. `warnings` holds the server's so far."""
 
     connection: Connection
     warnings: list[str]
