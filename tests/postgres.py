@@ -17,7 +17,7 @@ import psycopg
 
 from tests.tools import do_without, find_tool
 
-PATIENCE_S: Final = 30.0
+PATIENCE_S: Final = 90.0
 
 # The tests are about what is written, and never cut the power: nothing waits for the disk.
 _OPTIONS: Final = {

@@ -20,7 +20,7 @@ from pgs.clock import SystemClock
 from pgs.config import LOG_LEVELS
 from pgs.logs import BATCH_LINES, Lines, logging_to
 
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 
 
 class Moody(io.RawIOBase):

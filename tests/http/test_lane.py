@@ -9,7 +9,7 @@ from pgs.config import BadSettings, load_config
 from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.lane import Lane
 from tests.http.apps import edge, http_app, ok, read_body, reply
-from tests.http.raw import PATIENCE_S, QUICK, SERVERS, ServeApp, serving
+from tests.http.raw import PATIENCE_S, QUICK, SERVERS, UNHURRIED, ServeApp, serving
 
 PLAIN = b"GET /partner/me HTTP/1.1\r\nHost: h\r\nConnection: keep-alive\r\n\r\n"
 POST = b"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\n\r\n"
@@ -49,7 +49,7 @@ async def test_a_connection_goes_on_after_a_request_that_is_not_plain(
 async def test_the_last_request_of_a_connection_is_counted_across_both_ways(
     serve_app: ServeApp,
 ) -> None:
-    limits = msgspec.structs.replace(QUICK, requests_per_connection=4)
+    limits = msgspec.structs.replace(UNHURRIED, requests_per_connection=4)
     options = b"OPTIONS / HTTP/1.1\r\nHost: h\r\n\r\n"
     async with serving(serve_app, ok, limits) as server:
         for third in (PLAIN, options):
@@ -61,14 +61,14 @@ async def test_the_last_request_of_a_connection_is_counted_across_both_ways(
 
 
 async def test_an_idle_connection_is_closed(serve_app: ServeApp) -> None:
-    async with serving(serve_app, ok) as server, await server.client() as client:
+    async with serving(serve_app, ok, QUICK) as server, await server.client() as client:
         assert (await client.ask(PLAIN)).body == b"ok"
         assert await client.end() == b""
         assert server.events.total() == 0
 
 
 async def test_a_head_that_stays_unfinished_is_counted(serve_app: ServeApp) -> None:
-    async with serving(serve_app, ok) as server, await server.client() as client:
+    async with serving(serve_app, ok, QUICK) as server, await server.client() as client:
         await client.send(PLAIN[:30])
         assert await client.end() == b""
         assert server.events == {"head_timeout": 1}
@@ -84,7 +84,7 @@ async def test_a_body_that_arrives_late_is_read(serve_app: ServeApp, cut: int) -
 
 
 async def test_requests_that_arrive_byte_by_byte_are_answered(serve_app: ServeApp) -> None:
-    limits = msgspec.structs.replace(QUICK, head_s=60.0, lane_body_s=60.0)
+    limits = msgspec.structs.replace(UNHURRIED, lane_body_s=60.0)
     app = edge(http_app(echo))
     async with serving(serve_app, app, limits) as server, await server.client() as client:
         for byte in (POST + b"abcdef") * 2:
@@ -102,7 +102,7 @@ async def test_a_held_call_is_told_when_it_was_silent_for_too_long(serve_app: Se
         assert (await receive())["type"] == "http.disconnect"
         told.set()
 
-    limits = msgspec.structs.replace(QUICK, read_s=0.2)
+    limits = msgspec.structs.replace(UNHURRIED, read_s=0.2)
     app = edge(http_app(held))
     async with serving(serve_app, app, limits) as server, await server.client() as client:
         await client.send(PLAIN)

@@ -11,8 +11,7 @@ from pgs.http.transport.accepted_socket import SocketLimits
 from pgs.http.transport.lane_connection import LaneConnection
 from pgs.http.transport.lane_socket import LaneSocket
 from pgs.http.transport.limits import ServerLimits
-
-PATIENCE_S = 5
+from tests.http.raw import PATIENCE_S
 
 
 def _config() -> Any:

@@ -14,7 +14,7 @@ from pgs.http.transport.accepted_socket import AcceptedSocket
 from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.sockets import OpenSockets, serve_socket
 from tests.http.apps import edge, http_app, ok, only, read_body, reply
-from tests.http.raw import HANDSHAKE, PATIENCE_S, QUICK, SERVERS, Client, ServeApp, serving
+from tests.http.raw import HANDSHAKE, SERVERS, UNHURRIED, Client, ServeApp, serving
 from tests.http.raw import text_frame as frame
 from tests.http.sockets import (
     LIMITS,
@@ -32,7 +32,7 @@ from tests.http.sockets import (
 GET = b"GET /x HTTP/1.1\r\nHost: h\r\n\r\n"
 BODY = 30_000
 POST = b"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n" % BODY
-UNHURRIED = msgspec.structs.replace(QUICK, send_s=PATIENCE_S, head_s=60.0, lane_body_s=60.0)
+PATIENT = msgspec.structs.replace(UNHURRIED, lane_body_s=60.0)
 
 
 def reset(client: Client) -> None:
@@ -60,7 +60,7 @@ async def test_a_client_that_reads_late_gets_every_answer_whole(serve_app: Serve
         await reply(send, 200, b"%02d" % calls * (size // 2))
 
     async with (
-        serving(serve_app, edge(http_app(count_up)), UNHURRIED) as server,
+        serving(serve_app, edge(http_app(count_up)), PATIENT) as server,
         await server.client(receive_buffer=4096) as client,
     ):
         await client.send(GET * number)
@@ -70,13 +70,13 @@ async def test_a_client_that_reads_late_gets_every_answer_whole(serve_app: Serve
 
 
 async def test_a_client_that_takes_no_answer_loses_its_connection(serve_app: ServeApp) -> None:
-    limits = msgspec.structs.replace(QUICK, send_s=0.05)
+    limits = msgspec.structs.replace(UNHURRIED, send_s=0.05)
 
     async def much(scope: Scope, receive: Receive, send: Send) -> None:
         await reply(send, 200, bytes(10_000_000))
 
     async with (
-        serving(serve_app, edge(http_app(much)), limits) as server,
+        serving(serve_app, edge(http_app(only("/x", much))), limits) as server,
         await server.client(receive_buffer=4096) as client,
     ):
         await client.send(GET)
@@ -124,7 +124,7 @@ async def test_what_a_client_sends_behind_a_held_call_is_answered_after_it(
         await reply(send, 200, b"news")
 
     async with (
-        serving(serve_app, edge(http_app(held)), UNHURRIED) as server,
+        serving(serve_app, edge(http_app(held)), PATIENT) as server,
         await server.client() as client,
         trio.open_nursery() as nursery,
     ):
@@ -141,7 +141,7 @@ async def test_what_a_client_sends_behind_a_held_call_is_answered_after_it(
 async def test_what_arrives_after_the_last_answer_is_dropped_without_a_reset(
     serve_app: ServeApp,
 ) -> None:
-    limits = msgspec.structs.replace(QUICK, requests_per_connection=1)
+    limits = msgspec.structs.replace(UNHURRIED, requests_per_connection=1)
     async with serving(serve_app, ok, limits) as server, await server.client() as client:
         assert (await client.ask(GET)).body == b"ok"
         assert await client.end() == b""
@@ -177,7 +177,7 @@ async def test_frames_before_the_answer_to_the_handshake_are_refused(serve_app: 
 
 
 async def test_a_client_that_is_behind_gets_neither_pings_nor_pongs_until_it_has_read() -> None:
-    limits = msgspec.structs.replace(QUICK, send_s=PATIENCE_S, sweep_s=0.02, websocket_ping_s=0.02)
+    limits = msgspec.structs.replace(UNHURRIED, sweep_s=0.02, websocket_ping_s=0.02)
     none_queued = msgspec.structs.replace(LIMITS, outbox_messages=0, outbox_chars=20_000_000)
     size = 6_000_000
 

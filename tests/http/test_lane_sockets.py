@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from pgs.http.transport.accepted_socket import AcceptedSocket
 from pgs.http.transport.lane_socket import LaneSocket
 from pgs.http.transport.upgrades import read_upgrade
-from tests.http.raw import HANDSHAKE, PATIENCE_S, QUICK, SERVERS, ServeApp, serving, text_frame
+from tests.http.raw import HANDSHAKE, PATIENCE_S, SERVERS, UNHURRIED, ServeApp, serving, text_frame
 from tests.http.sockets import OFFER, PING, PONG, app_of, closed, echo, idle, upgraded
 
 END = b"\r\n"
@@ -81,7 +81,7 @@ async def test_a_handshake_after_requests_of_the_same_connection_is_accepted(
 
 
 async def test_a_silent_client_is_pinged_and_then_ended(serve_app: ServeApp) -> None:
-    limits = msgspec.structs.replace(QUICK, read_s=0.6, websocket_ping_s=0.1)
+    limits = msgspec.structs.replace(UNHURRIED, read_s=2.0, websocket_ping_s=0.1)
     async with (
         serving(serve_app, app_of(idle), limits) as server,
         await upgraded(server) as silent,

@@ -9,7 +9,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from pgs.http.transport.asgi import App, Receive, Scope, Send
 from tests.http.apps import live, ok, only, read_body, reply
-from tests.http.raw import HANDSHAKE, PATIENCE_S, QUICK, ServeApp, serving, text_frame
+from tests.http.raw import HANDSHAKE, PATIENCE_S, QUICK, UNHURRIED, ServeApp, serving, text_frame
 from tests.http.server_apps import quart_app
 
 
@@ -17,7 +17,7 @@ from tests.http.server_apps import quart_app
 async def test_an_idle_connection_is_closed_after_a_request_too(
     serve_app: ServeApp, make: Callable[[], App]
 ) -> None:
-    async with serving(serve_app, make()) as server, await server.client() as client:
+    async with serving(serve_app, make(), QUICK) as server, await server.client() as client:
         assert (await client.get("/quart")).status == 200
         assert (await client.get("/quart")).status == 200
         assert await client.end() == b""
@@ -31,7 +31,7 @@ async def test_a_quart_handler_that_sends_in_a_loop_freezes_nobody(serve_app: Se
 
 
 async def test_a_request_head_that_drips_is_cut_off(serve_app: ServeApp) -> None:
-    async with serving(serve_app, ok) as server, await server.client() as client:
+    async with serving(serve_app, ok, QUICK) as server, await server.client() as client:
         with trio.fail_after(PATIENCE_S):
             try:
                 for byte in b"GET / HTTP/1.1\r\nHost: h\r\nX-Long: " + b"x" * 10_000:
@@ -44,14 +44,14 @@ async def test_a_request_head_that_drips_is_cut_off(serve_app: ServeApp) -> None
 
 
 async def test_a_connection_that_says_nothing_is_closed(serve_app: ServeApp) -> None:
-    async with serving(serve_app, ok) as server, await server.client() as client:
+    async with serving(serve_app, ok, QUICK) as server, await server.client() as client:
         assert await client.end() == b""
 
 
 async def test_a_silent_websocket_is_closed_and_one_that_answers_pings_is_not(
     serve_app: ServeApp,
 ) -> None:
-    limits = msgspec.structs.replace(QUICK, read_s=0.6, websocket_ping_s=0.1)
+    limits = msgspec.structs.replace(UNHURRIED, read_s=2.0, websocket_ping_s=0.1)
     async with (
         serving(serve_app, ok, limits) as server,
         await server.client() as silent,
@@ -66,7 +66,7 @@ async def test_a_silent_websocket_is_closed_and_one_that_answers_pings_is_not(
         await silent.end()
 
 
-TWO = msgspec.structs.replace(QUICK, max_connections=2, keep_alive_s=PATIENCE_S)
+TWO = msgspec.structs.replace(UNHURRIED, max_connections=2)
 
 
 async def test_the_connection_that_is_idle_for_longest_gives_way_to_a_new_one(

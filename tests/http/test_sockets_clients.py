@@ -336,7 +336,7 @@ async def test_a_client_that_never_reads_is_disconnected_and_its_sender_never_wa
     events: Counter[str] = Counter()
     async with (
         trio.open_nursery() as nursery,
-        serving(serve_app, app_of(lender, events=events)) as server,
+        serving(serve_app, app_of(lender, events=events), QUICK) as server,
         await upgraded(server, receive_buffer=4096) as client,
     ):
         with trio.fail_after(PATIENCE_S):

@@ -10,7 +10,7 @@ from trio.testing import wait_all_tasks_blocked
 from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.server import bind
 from tests.http.apps import live, ok, only, read_body, reply
-from tests.http.raw import HANDSHAKE, PATIENCE_S, QUICK, ServeApp, serving
+from tests.http.raw import HANDSHAKE, PATIENCE_S, QUICK, UNHURRIED, ServeApp, serving
 
 BLOCK = b"x" * (256 * 1024)
 
@@ -21,10 +21,14 @@ async def test_a_request_in_flight_at_the_stop_is_answered(serve_app: ServeApp) 
     async def slow(scope: Scope, receive: Receive, send: Send) -> None:
         entered.set()
         await server.stop.wait()
-        await trio.sleep(QUICK.grace_s / 3)
+        await trio.sleep(0.2)
         await reply(send, 200, b"done")
 
-    async with serving(serve_app, only("/slow", slow)) as server, await server.client() as client:
+    limits = msgspec.structs.replace(UNHURRIED, grace_s=PATIENCE_S)
+    async with (
+        serving(serve_app, only("/slow", slow), limits) as server,
+        await server.client() as client,
+    ):
         await client.send(b"GET /slow HTTP/1.1\r\nHost: h\r\n\r\n")
         await entered.wait()
         server.stop.set()

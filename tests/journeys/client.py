@@ -22,7 +22,7 @@ from pgs.http.surface import ENDPOINTS
 NOTHING: Final = object()
 """The `body` of a call that sends none. With None, the call sends the JSON null."""
 
-PATIENCE_S: Final = 30.0
+PATIENCE_S: Final = 90.0
 """How many seconds a test waits for anything before it fails. Enough for a slow machine."""
 
 HeaderList = Sequence[tuple[str, str | bytes]]

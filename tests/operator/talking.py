@@ -11,6 +11,9 @@ from pgs.operator.protocol import (
     read_line,
 )
 
+PATIENCE_S = 60.0
+"""How many seconds a test waits for anything before it fails. Enough for a slow machine."""
+
 LIST_TIERS = b'{"command":"tier.list","args":{}}\n'
 
 
@@ -18,7 +21,7 @@ async def talk(folder: Path, sent: bytes) -> dict[str, Any]:
     """Send bytes on a new connection; return the first answer."""
     async with await connect(folder) as stream:
         await stream.send_all(sent)
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE_S):
             line = await read_line(stream, bytearray(), 1 << 20)
     assert line is not None
     return msgspec.json.decode(line, type=dict[str, Any])

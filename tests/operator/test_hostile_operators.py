@@ -32,7 +32,7 @@ from pgs.operator.protocol import (
 from pgs.operator.records import TierList
 from pgs.storage.transactions import StoreOutage, WriterFull
 from tests.operator.support import prepare, serving
-from tests.operator.talking import LIST_TIERS, still_serves, talk
+from tests.operator.talking import LIST_TIERS, PATIENCE_S, still_serves, talk
 
 HOSTILE = {
     "nothing": b"\n",
@@ -73,7 +73,7 @@ async def test_a_bad_request_is_answered_with_a_failure(tmp_path: Path, sent: by
 async def test_an_endless_line_is_answered_and_its_connection_is_closed(tmp_path: Path) -> None:
     async with serving(tmp_path), await connect(tmp_path) as stream:
         await stream.send_all(b"x" * MAX_REQUEST_BYTES)
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE_S):
             assert b"failure" in (await read_line(stream, bytearray(), 1000) or b"")
             with suppress(trio.BrokenResourceError):
                 assert await stream.receive_some() == b""
@@ -141,7 +141,7 @@ async def test_a_bug_ends_its_own_connection_only(
         with monkeypatch.context() as patched:
             patched.setattr(protocol, "execute", broken)
             await stream.send_all(LIST_TIERS)
-            with trio.fail_after(5):
+            with trio.fail_after(PATIENCE_S):
                 assert await stream.receive_some() == b""
         assert await still_serves(tmp_path)
 
@@ -151,7 +151,7 @@ async def test_a_command_is_carried_out_even_if_its_caller_disconnects(tmp_path:
     async with serving(tmp_path) as core:
         async with await connect(tmp_path) as stream:
             await stream.send_all(encode_request("partner.deactivate", {"partnerId": "acme"}))
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE_S):
             while not await _is_off_and_closed(core):
                 await still_serves(tmp_path)
 
@@ -229,7 +229,7 @@ def test_a_request_that_cannot_be_encoded_is_not_sent() -> None:
 
 
 async def test_a_stopping_service_disconnects_its_operators(tmp_path: Path) -> None:
-    with trio.fail_after(5):
+    with trio.fail_after(PATIENCE_S):
         async with serving(tmp_path):
             stream = await connect(tmp_path)
             await stream.send_all(LIST_TIERS)

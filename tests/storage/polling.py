@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-PATIENCE_S = 30
+PATIENCE_S = 90
 
 
 def until_now(condition: Callable[[], bool]) -> None:
