@@ -1,0 +1,217 @@
+"""A whole cluster on one machine: PostgreSQL with a standby, nodes and HAProxy."""
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from cluster_parts.machines import Machines, OnLoopback, ending, find
+from cluster_parts.postgres import PATIENCE_S, Pair
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+SAMPLE: Final = ROOT / "deploy" / "haproxy" / "nodes.cfg"
+PUBLIC, INTERNAL = 8000, 8001
+
+
+class Node:
+    """One node of the service."""
+
+    def __init__(self, cluster: "Cluster", name: str) -> None:
+        self.name = name
+        self._cluster = cluster
+        self.public = cluster.machines.address(name, PUBLIC)
+        self.internal = cluster.machines.address(name, INTERNAL)
+        self.folder = cluster.folder / name
+        self.log = cluster.folder / f"{name}.log"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start the node's process."""
+        environ = {name: value for name, value in os.environ.items() if name[:4] != "PGS_"}
+        environ |= {
+            "PGS_LISTEN": self.public,
+            "PGS_INTERNAL_LISTEN": self.internal,
+            "PGS_DATABASE_URL": self._cluster.pair.url,
+            "PGS_SECRET_KEY_FILE": str(self._cluster.ring),
+            "PGS_BASE_URL": self._cluster.url,
+        } | self._cluster.settings
+        if len(self._cluster.nodes) > 1:
+            environ |= {"PGS_NODE_NAME": self.name, "PGS_NODE_ADDRESS": self.public}
+        serve = [sys.executable, "-m", "pgs", "serve", "--data", str(self.folder)]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self._cluster.machines.inside(self.name, [*ending(), *serve]),
+                env=environ,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def ready(self) -> bool:
+        """Return whether the node says that it is ready."""
+        try:
+            return call(self.internal, "GET", "/internal/readyz")[0] == 200
+        except OSError:
+            return False
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """End the node: by SIGTERM in order, by SIGKILL as a crash does."""
+        process, self.process = self.process, None
+        if process is None:
+            return
+        process.send_signal(number)
+        try:
+            process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+class Cluster:
+    """PostgreSQL with a synchronous standby, nodes, and HAProxy in front of them.
+
+    `ring` is the key ring that all nodes share; `settings` are further settings of every node.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        machines: Machines | None = None,
+        *,
+        names: Sequence[str] = ("n1", "n2", "n3"),
+        port: int | None = None,
+        durable: bool = True,
+    ) -> None:
+        self.folder = folder
+        self.machines = machines or OnLoopback()
+        self._haproxy = find("haproxy", "haproxy")
+        self.pair = Pair(self.machines, folder, durable=durable)
+        self.ring = folder / "ring" / "keys"
+        self.settings: dict[str, str] = {}
+        address = self.machines.address("proxy", 80) if port is None else f"127.0.0.1:{port}"
+        self.proxy = address
+        self.url = f"http://{address}"
+        self.nodes = {name: Node(self, name) for name in names}
+        self._proxy: subprocess.Popen[bytes] | None = None
+
+    def start(self, tell: Any = lambda what: None) -> None:
+        """Start everything but what `prepare` of the caller needs first: see `start_nodes`."""
+        tell("PostgreSQL and its synchronous standby")
+        self.pair.start()
+
+    def start_nodes(self, tell: Any = lambda what: None) -> None:
+        """Start the nodes and the proxy, and return once all nodes are ready."""
+        for node in self.nodes.values():
+            tell(f"node {node.name}")
+            node.start()
+        for node in self.nodes.values():
+            self.until_ready(node)
+        tell("HAProxy")
+        self._start_proxy()
+
+    def until_ready(self, node: Node) -> None:
+        """Return once a node is ready. RuntimeError with its log if that never happens."""
+        give_up_at = time.monotonic() + PATIENCE_S
+        while not node.ready():
+            ended = node.process is None or node.process.poll() is not None
+            if ended or time.monotonic() > give_up_at:
+                raise RuntimeError(f"{node.name} is not ready: {node.log.read_text()[-2000:]}")
+            time.sleep(0.1)
+
+    def _start_proxy(self) -> None:
+        folder = self.folder / "haproxy"
+        folder.mkdir()
+        (folder / "owners").touch()
+        (folder / "haproxy.cfg").write_text(self._configuration(folder))
+        with (folder / "log").open("ab") as log:
+            self._proxy = subprocess.Popen(
+                [*ending(), self._haproxy, "-db", "-f", str(folder / "haproxy.cfg")],
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        give_up_at = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                call(self.proxy, "GET", "/")
+            except OSError:
+                if self._proxy.poll() is not None or time.monotonic() > give_up_at:
+                    raise RuntimeError((folder / "log").read_text()[-2000:]) from None
+                time.sleep(0.05)
+            else:
+                return
+
+    def _configuration(self, folder: Path) -> str:
+        """Return the sample of `deploy/` with these addresses, without TLS."""
+        text = SAMPLE.read_text(encoding="utf-8")
+        head, _, _ = text.partition("    # The names must be those of the nodes.\n")
+        changes = {
+            "    log /dev/log local0\n    user haproxy\n    group haproxy\n": "",
+            "maxconn 20000": "maxconn 2000",  # an account may have few open files
+            "    log global\n    option httplog\n": "",
+            "bind :80\n": f"bind {self.proxy}\n",
+            "    bind :443 ssl crt /etc/haproxy/pgs.pem alpn h2,http/1.1\n": "",
+            "    http-request redirect scheme https code 308 unless { ssl_fc }\n": "",
+            "/etc/haproxy/owners": str(folder / "owners"),
+            "default-server check port 8001 inter": "default-server check inter",
+        }
+        for old, new in changes.items():
+            assert old in head, f"{SAMPLE} lacks {old!r}"
+            head = head.replace(old, new)
+        for node in self.nodes.values():
+            port = node.internal.rpartition(":")[2]
+            head += f"    server {node.name} {node.public} port {port}\n"
+        return head
+
+    def pgs(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a command of `pgs` on the database, beside the nodes."""
+        environ = {name: value for name, value in os.environ.items() if name[:4] != "PGS_"}
+        return subprocess.run(
+            [sys.executable, "-m", "pgs", *words],
+            env=environ | {"PGS_DATABASE_URL": self.pair.url},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    def close(self) -> None:
+        """End everything."""
+        if self._proxy is not None:
+            self._proxy.kill()
+            self._proxy.wait()
+        for node in self.nodes.values():
+            if node.process is not None:
+                node.process.send_signal(signal.SIGTERM)
+        for node in self.nodes.values():
+            node.end()
+        self.pair.close()
+        self.machines.close()
+
+
+def call(
+    address: str, method: str, path: str, key: str = "", body: Any = None, timeout: float = 30.0
+) -> tuple[int, Any]:
+    """Return the status and the JSON of an answer. Raises OSError if there is none."""
+    connection = http.client.HTTPConnection(address, timeout=timeout)
+    try:
+        head = {"authorization": f"Bearer {key}"} if key else {}
+        connection.request(
+            method, path, body=None if body is None else json.dumps(body), headers=head
+        )
+        answer = connection.getresponse()
+        content = answer.read()
+    except http.client.HTTPException as error:
+        raise OSError(str(error) or type(error).__name__) from error
+    finally:
+        connection.close()
+    try:
+        return answer.status, json.loads(content)
+    except ValueError:
+        return answer.status, None

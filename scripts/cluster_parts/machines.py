@@ -1,0 +1,155 @@
+"""The machines of a cluster on one machine: network namespaces, or ports of loopback."""
+
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+SYSTEM_FOLDERS: Final = "/usr/sbin:/sbin"
+"""Folders of servers, which many accounts do not have in their PATH."""
+
+
+class Missing(Exception):
+    """This machine lacks what the cluster needs; the message says what to install."""
+
+
+def find(name: str, package: str) -> str:
+    """Return the path of a program. Raises `Missing`, naming Debian's package."""
+    path = shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:{SYSTEM_FOLDERS}")
+    if path is None:
+        raise Missing(f"there is no {name}: install it with `apt-get install {package}`")
+    return path
+
+
+class Machines(Protocol):
+    """Where the parts of a cluster run. `host` is the address at which the proxy listens."""
+
+    host: str
+
+    def address(self, name: str, port: int) -> str:
+        """Return the host:port at which the others reach `port` of a machine."""
+
+    def inside(self, name: str, command: Sequence[str]) -> list[str]:
+        """Return the command that runs `command` on a machine."""
+
+    def close(self) -> None:
+        """Remove the machines."""
+
+
+class OnLoopback:
+    """All machines are this one, each with ports of its own."""
+
+    host = "127.0.0.1"
+
+    def __init__(self) -> None:
+        self._ports: dict[tuple[str, int], int] = {}
+
+    def address(self, name: str, port: int) -> str:
+        """Return the host:port that stands for `port` of a machine: a free one, then always it."""
+        if (name, port) not in self._ports:
+            self._ports[name, port] = free_port()
+        return f"127.0.0.1:{self._ports[name, port]}"
+
+    def inside(self, name: str, command: Sequence[str]) -> list[str]:
+        """Return the command itself."""
+        return list(command)
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+class InNamespaces:
+    """Each machine is a network namespace, joined to the others by a bridge.
+
+    All of it lies in the namespace of this process, which must be one of its own: see
+    `in_own_network`. Nothing of it outlives this process.
+    """
+
+    host = "10.77.0.1"
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._ip = find("ip", "iproute2")
+        self._hosts = {name: f"10.77.0.{number}" for number, name in enumerate(names, 11)}
+        self._holders: dict[str, subprocess.Popen[bytes]] = {}
+        self._run("link set lo up")
+        self._run("link add bridge type bridge")
+        self._run(f"address add {self.host}/24 dev bridge")
+        self._run("link set bridge up")
+        for name in names:
+            self._add(name)
+
+    def _add(self, name: str) -> None:
+        holder = subprocess.Popen(
+            [find("unshare", "util-linux"), "--net", *ending(), "sleep", "infinity"]
+        )
+        self._holders[name] = holder
+        own = Path("/proc/self/ns/net").readlink()
+        while Path(f"/proc/{holder.pid}/ns/net").readlink() == own:
+            if holder.poll() is not None:
+                raise Missing("a network namespace cannot be made")
+        self._run(f"link add {name} type veth peer name eth0 netns {holder.pid}")
+        self._run(f"link set {name} master bridge up")
+        for words in (
+            "link set lo up",
+            f"address add {self._hosts[name]}/24 dev eth0",
+            "link set eth0 up",
+        ):
+            subprocess.run(self.inside(name, [self._ip, *words.split()]), check=True)
+
+    def _run(self, words: str) -> None:
+        subprocess.run([self._ip, *words.split()], check=True)
+
+    def address(self, name: str, port: int) -> str:
+        """Return the host:port of a machine."""
+        return f"{self._hosts[name]}:{port}"
+
+    def inside(self, name: str, command: Sequence[str]) -> list[str]:
+        """Return the command that runs `command` in a machine's namespace."""
+        holder = self._holders[name]
+        enter = find("nsenter", "util-linux")
+        return [enter, f"--net=/proc/{holder.pid}/ns/net", *command]
+
+    def cut(self, name: str) -> None:
+        """Take a machine's link down: what was on the way is lost, and nobody is told."""
+        self._run(f"link set {name} down")
+
+    def join(self, name: str) -> None:
+        """Take a machine's link up again."""
+        self._run(f"link set {name} up")
+
+    def close(self) -> None:
+        """End the namespaces."""
+        for holder in self._holders.values():
+            holder.kill()
+            holder.wait()
+
+
+def in_own_network(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> bool:
+    """Return whether this process has a network of its own; begin it anew in one if it may.
+
+    False: this process may not make one.
+    """
+    if environ.get("CLUSTER_OWN_NETWORK"):
+        return True
+    unshare = shutil.which("unshare")
+    tried: list[Any] = [unshare, "--net", "true"]
+    if unshare is None or subprocess.run(tried, check=False, capture_output=True).returncode:
+        return False
+    # The process replaces itself.
+    os.execve(unshare, [unshare, "--net", *argv], {**environ, "CLUSTER_OWN_NETWORK": "1"})  # noqa: S606
+
+
+def ending() -> list[str]:
+    """Return the prefix of a command that ends with this process, however this one ends."""
+    return [find("setpriv", "util-linux"), "--pdeathsig=KILL"]
+
+
+def free_port() -> int:
+    """Return a port of loopback on which nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
