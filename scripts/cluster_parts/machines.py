@@ -73,6 +73,7 @@ class InNamespaces:
     def __init__(self, names: Sequence[str]) -> None:
         self._ip = find("ip", "iproute2")
         self._hosts = {name: f"10.77.0.{number}" for number, name in enumerate(names, 11)}
+        self._hosts["proxy"] = self.host
         self._holders: dict[str, subprocess.Popen[bytes]] = {}
         self._run("link set lo up")
         self._run("link add bridge type bridge")

@@ -1,0 +1,51 @@
+"""How long partners went without an answer, by the kind of fault."""
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Sequence
+from itertools import pairwise
+from statistics import median
+
+import msgspec
+
+
+class Window(msgspec.Struct, frozen=True):
+    """A fault: its kind, when it began and was over, and the partners whose node or data it hit."""
+
+    kind: str
+    begin: float
+    end: float
+    concerned: frozenset[str]
+
+
+def longest_gap(answers: Sequence[float], begin: float, end: float) -> float:
+    """Return the longest time without an answer that touches a window, in seconds.
+
+    `answers` are in order. A gap that is open at the end of the answers is counted to `end`.
+    """
+    first = max(0, bisect_left(answers, begin) - 1)
+    seen = [at for at in answers[first:] if at <= end or answers[first] == at]
+    later = answers[first + len(seen) : first + len(seen) + 1]
+    marks = [*(seen or [begin]), *(later or [end])]
+    return max((after - before for before, after in pairwise(marks)), default=0)
+
+
+def table(windows: Iterable[Window], answers: dict[str, list[float]]) -> str:
+    """Return a table of outages in Markdown: for each kind of fault, of whom, and how long."""
+    kinds: dict[str, tuple[int, list[float], list[float]]] = {}
+    for window in windows:
+        times, own, others = kinds.setdefault(window.kind, (0, [], []))
+        for partner_id, at in answers.items():
+            gap = longest_gap(at, window.begin, window.end)
+            (own if partner_id in window.concerned else others).append(gap)
+        kinds[window.kind] = (times + 1, own, others)
+    lines = [
+        "| Fault | Times | Partners concerned: median, longest | Others: median, longest |",
+        "| --- | --- | --- | --- |",
+    ]
+    for kind, (times, own, others) in sorted(kinds.items()):
+        lines.append(f"| {kind} | {times} | {_told(own)} | {_told(others)} |")
+    return "\n".join(lines)
+
+
+def _told(gaps: Collection[float]) -> str:
+    return f"{median(gaps):.2f} s, {max(gaps):.2f} s" if gaps else "–"
