@@ -1,6 +1,6 @@
 """How long partners went without an answer, by the kind of fault."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from statistics import median
@@ -20,13 +20,15 @@ class Window(msgspec.Struct, frozen=True):
 def longest_gap(answers: Sequence[float], begin: float, end: float) -> float:
     """Return the longest time without an answer that touches a window, in seconds.
 
-    `answers` are in order. A gap that is open at the end of the answers is counted to `end`.
+    `answers` are in order. A gap that no answer begins or ends is counted from `begin` or to `end`.
     """
-    first = max(0, bisect_left(answers, begin) - 1)
-    seen = [at for at in answers[first:] if at <= end or answers[first] == at]
-    later = answers[first + len(seen) : first + len(seen) + 1]
-    marks = [*(seen or [begin]), *(later or [end])]
-    return max((after - before for before, after in pairwise(marks)), default=0)
+    first, last = bisect_left(answers, begin), bisect_right(answers, end)
+    marks = [
+        answers[first - 1] if first else begin,
+        *answers[first:last],
+        answers[last] if last < len(answers) else end,
+    ]
+    return max(after - before for before, after in pairwise(marks))
 
 
 def table(windows: Iterable[Window], answers: dict[str, list[float]]) -> str:
