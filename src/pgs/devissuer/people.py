@@ -4,7 +4,7 @@ import msgspec
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Somebody who can sign in. `uid` is the `sub` of their tokens."""
+    """A person who can sign in. `uid` is the `sub` of their tokens."""
 
     uid: str
     name: str

@@ -15,7 +15,7 @@ class OpenRow(msgspec.Struct, frozen=True):
 
 
 class OpenCount(msgspec.Struct, frozen=True):
-    """How many are open, how many of them for too long, and since when the oldest (or None)."""
+    """How many items are open, how many of these are overdue, and since when the oldest is open."""
 
     count: int = 0
     oldest_since: int | None = None

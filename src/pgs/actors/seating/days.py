@@ -7,7 +7,7 @@ from pgs.domain.days import last_final_day
 
 
 async def finalise_days(seats: Seating, _: FinaliseDays, __: Envelope) -> FinalDay:
-    """Return the last final day, after making every day final that can be."""
+    """Make every day final that can be final; return the last final day."""
     last = last_final_day(seats.parts.clock.now(), await seats.first_open_day())
     if last > seats.final_day:
         plan = seats.plan()

@@ -87,7 +87,7 @@ class Lobby:
         return oldest_opponent(chain(unchanged, same), seat.player_id, now)
 
     def rated(self, game_id: str, player_id: str, rating: Rating) -> None:
-        """Replace a player's rating if it is kept."""
+        """Replace a player's rating if the lobby keeps one."""
         if (game_id, player_id) in self._ratings:
             self._ratings[game_id, player_id] = rating
 

@@ -22,7 +22,7 @@ class OpenMoney:
 
     @property
     def overdue(self) -> int:
-        """How many are open for more than a day."""
+        """How many charges and payouts are open for more than a day."""
         return self.charges.overdue + self.payouts.overdue
 
     def counted(self, charges: OpenCount, payouts: OpenCount, now: int) -> bool:

@@ -60,7 +60,7 @@ class Caller(msgspec.Struct, frozen=True):
 
     @property
     def partner_id(self) -> str | None:
-        """The id of the caller's account, None for somebody who has none."""
+        """The id of the caller's account, None if the caller has no account."""
         return self.known.account.partner_id if self.known else None
 
     @property

@@ -1,4 +1,4 @@
-"""Invites: how somebody becomes a member."""
+"""Invites, with which people become members."""
 
 import msgspec
 
@@ -100,7 +100,7 @@ async def list_own_invites(call: AdminCall) -> Answer:
 
 
 async def create_invite(call: AdminCall) -> Answer:
-    """Invite somebody."""
+    """Invite a person; return the invite."""
     body: NewInvite = call.body
     reply = await change(call, CreateInvite, body.email, body.role)
     return _record(call, reply) if isinstance(reply, Invite) else reply

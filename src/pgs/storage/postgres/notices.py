@@ -70,7 +70,7 @@ class Notices:
         trio.lowlevel.spawn_system_task(self._listen, name="pgs-notices")
 
     async def wait(self) -> None:
-        """Return once a notice has come after the last call of `wait` returned."""
+        """Return once a notice has come since `wait` last returned."""
         await self._came.wait()
         self._came = trio.Event()
 

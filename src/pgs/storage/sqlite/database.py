@@ -89,7 +89,7 @@ class SqliteDatabase:
     def _follow(self, connection: sqlite3.Connection, number: int) -> tuple[OpenFiles, OpenMark]:
         """Return the files as they are now, and the mark of the open database.
 
-        The mark asks for a commit that only the log holds, so that a lost log is always noticed.
+        The mark counts a commit that only the log holds, so that a lost log is always noticed.
         """
         connection.execute("begin immediate")
         (commits,) = QUERIES["heartbeat.count_write"](connection)

@@ -8,7 +8,7 @@ from pgs.domain.roles import Role
 
 
 class CreateInvite(AccountCommand[Invite | Refusal | BadRequest], frozen=True):
-    """Invite somebody by their address, in a role no greater than the granter's own."""
+    """Invite a person by address, in a role no greater than the granter's own."""
 
     by: str
     email: str
