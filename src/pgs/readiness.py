@@ -101,10 +101,8 @@ class Readiness:
             return "unable to write"  # an earlier probe still hangs: do not start another
         if lost := core.parts.database.lost():
             return f"data lost: {lost}"
-        if writer.failed_within(FAILED_RECENTLY_S) or writer.damaged:
+        if writer.damaged:
             return "unable to write"
-        if await core.parts.database.reader.still_fails():
-            return "unable to read"
         outcome: list[bool] = []
         done = trio.Event()
 
@@ -123,4 +121,10 @@ class Readiness:
         core.parts.system.spawn(probe)
         with trio.move_on_after(PROBE_S):
             await done.wait()
-        return None if outcome else "unable to write"
+        # The probe comes first: with PostgreSQL it opens the writer's next session if the last one
+        # has ended, and reads follow the writer to the server that takes writes now.
+        if not outcome or writer.failed_within(FAILED_RECENTLY_S):
+            return "unable to write"
+        if await core.parts.database.reader.still_fails():
+            return "unable to read"
+        return None

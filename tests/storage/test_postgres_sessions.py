@@ -201,3 +201,19 @@ def test_a_restored_dump_raises_the_feeds_and_an_empty_database_is_refused(
     database = PostgresDatabase(url, tmp_path, inline=True)
     assert not database.take_over(START)
     database.close()
+
+
+async def test_a_failure_of_an_ended_session_counts_until_the_next_session_commits(
+    database: PostgresDatabase, url: str
+) -> None:
+    database.start()
+    assert await submit_all(database, tx_of(lock("a"))) == [Outcome.COMMITTED]
+    _end_sessions(url, "pgs %")
+    failed = await submit_or_error(database, tx_of(lock("b")))
+    assert isinstance(failed, OutcomeUnknown)
+    assert database.writer.failed_within(3600)
+    # It was decided in the old session. It opens the next one, and is refused.
+    assert isinstance(await submit_or_error(database, tx_of(lock("b"))), WriteFailed)
+    assert database.writer.failed_within(3600)
+    assert await submit_all(database, tx_of(lock("b"))) == [Outcome.COMMITTED]
+    assert not database.writer.failed_within(3600)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from math import inf
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import outcome
 import structlog
@@ -39,6 +39,9 @@ CLOSE_GRACE_S = 3.0
 stop may take."""
 
 log = structlog.get_logger("pgs.storage")
+
+
+_COMMITTED: Final = outcome.Value(Outcome.COMMITTED)
 
 
 class Job:
@@ -85,6 +88,7 @@ class Writer:
         self._closed = False
         self._ended = False
         self._failed_at = -inf
+        self._failed_in = 0  # the session of the failure
 
     @property
     def damaged(self) -> bool:
@@ -145,7 +149,10 @@ class Writer:
         )
 
     def failed_within(self, seconds: float) -> bool:
-        """Return whether the machine (a full disk, say) failed a commit in the last `seconds`."""
+        """Return whether the machine (a full disk, say) failed a commit in the last `seconds`.
+
+        A failure of a session that has ended counts until a later session commits.
+        """
         return trio.current_time() - self._failed_at < seconds
 
     def close(self) -> bool:
@@ -203,7 +210,10 @@ class Writer:
             if isinstance(job.result, outcome.Error) and isinstance(
                 job.result.error, WriteFailed | OutcomeUnknown
             ):
-                self._failed_at = trio.current_time()
+                self._failed_at, self._failed_in = trio.current_time(), job.session
+            elif self._failed_at > -inf and self._failed_in < job.session:
+                if job.result == _COMMITTED:  # the database takes writes again
+                    self._failed_at = -inf
             if job.task is not None:
                 trio.lowlevel.reschedule(job.task, _result_of(job))
 
