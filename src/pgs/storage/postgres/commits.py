@@ -9,6 +9,7 @@ import outcome
 from psycopg import pq
 
 from pgs.storage.postgres.connection import Connection, Lost, Refused, is_error, refused
+from pgs.storage.postgres.counts import CommitCount
 from pgs.storage.postgres.notices import TELL, TOLD
 from pgs.storage.postgres.statements import PLAIN, Statement, Values, bound, counting
 from pgs.storage.transactions import Outcome, OutcomeUnknown, StoreOutage, Tx, WriteFailed
@@ -49,8 +50,15 @@ class PostgresCommits:
     have written since, so the transaction is refused instead of being sent.
     """
 
-    def __init__(self, session: Session, reopen: Callable[[], Session], guard: Guard) -> None:
+    def __init__(
+        self,
+        session: Session,
+        reopen: Callable[[], Session],
+        guard: Guard,
+        count: CommitCount | None = None,
+    ) -> None:
         """`reopen` returns the next session, or raises `StoreOutage`."""
+        self._count = (count or CommitCount()).step
         self._session: Session | None = session
         self._reopen = reopen
         self._guard = guard
@@ -97,7 +105,7 @@ class PostgresCommits:
             ends.append(len(steps))
         if any(stmt.name in TOLD for job in jobs for stmt in job.tx.stmts):
             steps.append(TELL)
-        steps += [(PLAIN["heartbeat.count_write"], []), _COMMIT]
+        steps += [self._count, _COMMIT]
         self._send(self._session, jobs, steps, ends)
 
     def _send(

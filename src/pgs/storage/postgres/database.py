@@ -24,12 +24,15 @@ from pgs.storage.postgres.blocking_reader import BlockingReader
 from pgs.storage.postgres.checks import faults_of
 from pgs.storage.postgres.commits import PostgresCommits
 from pgs.storage.postgres.connection import Connection, Lost, Refused, connect
+from pgs.storage.postgres.counts import CommitCount
 from pgs.storage.postgres.ground import Ground, judge, judge_new, raise_feeds
+from pgs.storage.postgres.lease import number_of
 from pgs.storage.postgres.migrating import has_schema, migrate, migrations_of
+from pgs.storage.postgres.node_writer import NodeCommits, NodeWriter
 from pgs.storage.postgres.notices import LOOK_S, Notices
 from pgs.storage.postgres.reader import PipelineReader
 from pgs.storage.postgres.session import PRESENCE, WriterSession
-from pgs.storage.postgres.statements import PLAIN, literals
+from pgs.storage.postgres.statements import literals
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import StoreOutage
 from pgs.storage.writer import Writer
@@ -52,7 +55,7 @@ log = structlog.get_logger("pgs.storage")
 
 
 class PostgresDatabase:
-    """A database of PostgreSQL, opened by the one service that may write it.
+    """A database of PostgreSQL, opened by a service that may write it: the only one, or a node.
 
     The data folder holds the service's lock, the key ring, the operator's socket, and a mark that
     says how many commits the database must hold at least.
@@ -66,10 +69,12 @@ class PostgresDatabase:
         inline: bool = False,
         key_file: Path | None = None,
         on_locked: Callable[[bool], None] = lambda is_new: None,
+        node: str = "",
     ) -> None:
         """Lock the folder and the database, bring the schema up to date, and open the connections.
 
-        The arguments are those of `SqliteDatabase`. Raises `DataFolderInUse`, `DatabaseInUse`,
+        `node` is the name of this node among several; the other arguments are those of
+        `SqliteDatabase`. Raises `DataFolderInUse`, `DatabaseInUse`,
         `DataRefused`, `SchemaNewer` or `StoreOutage`.
         """
         self.inline = inline
@@ -77,21 +82,25 @@ class PostgresDatabase:
         self.check_limit = trio.CapacityLimiter(1)
         self._url = url
         self._name = _name_of(folder)
+        self._count = CommitCount(node)
+        self._writer_number = number_of(node) if node else 0
+        self.nodes: NodeWriter | None = None  # the writer, if this is one of several nodes
         self._idle: list[Connection] = []
-        self._guard = threading.Lock()  # of the list above
+        self._fresh: set[Connection] = set()  # those of bulk reads that may become idle
+        self._guard = threading.Lock()  # of both
         self._lost: str | None = None
         with ExitStack() as undo:
             self._lock = DataLock(folder)
             undo.callback(self._lock.release)
             mark = _mark_in(folder)
-            session = WriterSession(url, self._name, 1)
+            session = WriterSession(url, self._name, 1, self._writer_number)
             undo.callback(session.close)
             self._address = session.address
             self._refuse_a_pooler()
             undo.callback(self._close_readers)
             ground = self._prepare(session, mark, key_file or folder / KEY_FILE_NAME, on_locked)
-            judge(mark, ground, _held_commits(session.connection))
-            self._commits = _first_commit(session)
+            judge(mark, ground, self._count.held(session.connection))
+            self._commits = self._count.first_commit(session)
             self._is_copy = ground.is_copy
             try:
                 self._mark = OpenMark(folder, Mark("open", ground.number, self._commits))
@@ -101,7 +110,14 @@ class PostgresDatabase:
             self._pipeline = None if inline else PipelineReader(self._connect_to_read)
             self._notices = None if inline else Notices(self._connect_to_listen, self._name)
             self.reader: Reader = self._pipeline or self.second_reader()
-            self.writer = Writer(PostgresCommits(session, self._reopen, self), inline=inline)
+            if node:
+                commits = NodeCommits(session, self._reopen, self, self._count)
+                self.writer: Writer = NodeWriter(commits)
+                self.nodes = self.writer
+                self.nodes.on_opened = self._read_anew
+            else:
+                alone = PostgresCommits(session, self._reopen, self, self._count)
+                self.writer = Writer(alone, inline=inline)
             self._session = session
             undo.pop_all()
 
@@ -130,7 +146,8 @@ class PostgresDatabase:
         other = self._bulk_connection()
         try:
             ((taken,),) = other.command(
-                "select pg_try_advisory_lock($1::int, 0)", *literals([PRESENCE])
+                "select pg_try_advisory_lock($1::int, $2::int)",
+                *literals([PRESENCE, self._writer_number]),
             )
         finally:
             self._give_back(other)
@@ -147,16 +164,17 @@ class PostgresDatabase:
         """
         if self._lost is not None:
             raise StoreOutage(self._lost)
-        session = WriterSession(self._url, self._name, self._session.number + 1)
+        number = self._session.number + 1
+        session = WriterSession(self._url, self._name, number, self._writer_number)
         try:
-            held = _held_commits(session.connection)
+            held = self._count.held(session.connection)
             if held < self._commits:
                 self._lost = (
                     f"the database lacks the last {self._commits - held} commits: it fell back "
                     "to an older state. Stop the service; `pgs db accept-loss` goes on without them"
                 )
                 raise StoreOutage(self._lost)
-            _first_commit(session)
+            self._count.first_commit(session)
         except (Lost, Refused) as error:
             session.close()
             raise StoreOutage(str(error)) from error
@@ -203,6 +221,12 @@ class PostgresDatabase:
         log.info("restored", database=self._address["host"])
         return True
 
+    def _read_anew(self) -> None:
+        """Read over new connections: the old ones may lead to a server that has fallen behind."""
+        self._close_readers()
+        if self._pipeline is not None:
+            self._pipeline.connect_anew()
+
     def _connect_to_read(self) -> pq.abc.PGconn:
         # The same server as the writer's: another one may not have its last commits yet.
         url = conninfo.make_conninfo(self._url, **self._address)
@@ -218,14 +242,18 @@ class PostgresDatabase:
                 return self._idle.pop()
         url = conninfo.make_conninfo(self._url, **self._address)
         opened = connect(url, f"{self._name} bulk", **_READS, statement_timeout="0")
-        return Connection(opened, lambda warning: None)
+        connection = Connection(opened, lambda warning: None)
+        with self._guard:
+            self._fresh.add(connection)
+        return connection
 
     def _give_back(self, connection: Connection) -> None:
         is_clean = connection.opened.transaction_status == pq.TransactionStatus.IDLE
         with self._guard:
-            if is_clean and len(self._idle) < IDLE_READERS:
+            if is_clean and connection in self._fresh and len(self._idle) < IDLE_READERS:
                 self._idle.append(connection)
                 return
+            self._fresh.discard(connection)
         connection.close()
 
     def second_reader(self) -> Reader:
@@ -239,6 +267,11 @@ class PostgresDatabase:
     def faults(self) -> list[str]:
         """Return what the server knows of damaged pages and indexes. Raises `StoreOutage`."""
         return self._on_a_connection(faults_of)
+
+    def watch(self) -> Connection:
+        """Return a connection to the writer's server, for looks at other nodes."""
+        url = conninfo.make_conninfo(self._url, **self._address)
+        return Connection(connect(url, f"{self._name} watch"), lambda warning: None)
 
     def _on_a_connection(self, work: Callable[[Connection], list[str]]) -> list[str]:
         connection = self._bulk_connection()
@@ -282,6 +315,7 @@ class PostgresDatabase:
     def _close_readers(self) -> None:
         with self._guard:
             idle, self._idle = self._idle, []
+            self._fresh.clear()
         for connection in idle:
             connection.close()
 
@@ -304,26 +338,6 @@ def _mark_in(folder: Path) -> Mark | None:
             f"the mark in {folder} is damaged ({error}), so nobody knows whether the database is "
             "complete. If a loss is accepted, run `pgs db accept-loss`"
         ) from error
-
-
-def _held_commits(connection: Connection) -> int:
-    """Return how many commits of the writer the database holds. Raises `Lost` and `Refused`."""
-    rows = connection.read(PLAIN["heartbeat.writes"], [])
-    return int(rows[0][0]) if rows else 0
-
-
-def _first_commit(session: WriterSession) -> int:
-    """Return how many commits the database holds, after one more.
-
-    A commit that waits for the disk, and for a standby if there is one, proves that this server is
-    the primary and that everything visible was saved in the same way. A commit whose wait was cut
-    short succeeds with a warning, and proves nothing. Raises `Lost` and `Refused`.
-    """
-    session.warnings.clear()
-    ((commits,),) = session.connection.read(PLAIN["heartbeat.count_write"], [])
-    if session.warnings:
-        raise Lost(f"the commit was not confirmed: {session.warnings[0]}")
-    return int(commits)
 
 
 def _go_on() -> None:

@@ -6,9 +6,10 @@ memory; the locks of `pgs.storage.postgres.lease` decide which node owns which s
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
-from typing import Final, Protocol, TypeVar
+from math import inf
+from typing import Final
 
 import structlog
 import trio
@@ -24,10 +25,8 @@ from pgs.domain.leases import (
 from pgs.domain.shards import Node, share_out
 from pgs.storage.postgres import lease
 from pgs.storage.postgres.connection import Connection, Refused
-from pgs.storage.postgres.lease import Look, Seen, Session, State
+from pgs.storage.postgres.lease import Look, Seen, Session, State, WriterLine
 from pgs.storage.transactions import StoreOutage
-
-T = TypeVar("T")
 
 LOOK_S: Final = 0.25
 """Seconds between two looks at the other nodes. A shard that was handed over waits for its new
@@ -46,31 +45,23 @@ LOOK_LIMIT_S: Final = 3.0
 log = structlog.get_logger("pgs.nodes")
 
 
-class WriterLine(Protocol):
-    """Runs work on the node's writing session, one piece after the other."""
+async def _prepare_nothing(shards: Collection[int]) -> None:
+    pass
 
-    async def open(self) -> Session:
-        """Open a session that holds the node's lock, and return it. Raises `StoreOutage`."""
-        ...
 
-    async def run(self, session: Session, work: Callable[[Session], T]) -> T:
-        """Return what `work` returns. Raises `StoreOutage` and `Refused`.
-
-        Also raises `StoreOutage` if this session has ended, and does not begin the work then.
-        """
-        ...
-
-    def abandon(self, session: Session) -> None:
-        """End a session at once, even while it waits for an answer."""
-        ...
+def _do_nothing(shards: Collection[int]) -> None:
+    pass
 
 
 class Keeper:
     """The shards of one node. It is an `Owners` for `pgs.http.nodes`.
 
-    `watch` opens a connection for looks, to the server of the writer. `release` is called for each
-    shard that is handed over: it returns once nothing of the shard is written any more. `drop` is
-    called when the session has ended: whatever the node holds in memory may be out of date.
+    `watch` opens a connection for looks, to the server of the writer. `prepare` is called with
+    shards that were taken, and reads what the node must know before it answers for them; it may
+    raise `StoreOutage`, and is called again then. `taken` is called once the node answers for them.
+    `release` is called for each shard that is handed over: it returns once nothing of the shard is
+    written any more. `drop` is called when the session has ended: whatever the node holds in memory
+    may be out of date.
     """
 
     def __init__(
@@ -81,17 +72,23 @@ class Keeper:
         *,
         release: Callable[[int], Awaitable[None]],
         drop: Callable[[], None],
+        prepare: Callable[[Collection[int]], Awaitable[None]] = _prepare_nothing,
+        taken: Callable[[Collection[int]], None] = _do_nothing,
     ) -> None:
         self._me = me
         self._line = line
         self._watch = watch
         self._release = release
         self._drop_memory = drop
+        self._prepare = prepare
+        self._tell_taken = taken
         self._session: Session | None = None
         self._number = 0
         self._own_numbers: set[int] = set()  # of all sessions of this process
         self._last_beat: float | None = None
-        self._own: dict[int, float] = {}  # shard: time from which to answer for it
+        # By shard: when this node begins to answer for it, `inf` until it is prepared.
+        self._own: dict[int, float] = {}
+        self._taking: dict[int, Mapping[int, float]] = {}  # by shard: with which it was taken
         self._giving: set[int] = set()
         self._sightings = Sightings()
         self._nodes: dict[str, Node] = {}
@@ -142,7 +139,7 @@ class Keeper:
                 session, lambda held: lease.set_state(held.connection, self._me.name, state)
             )
         except (StoreOutage, Refused):
-            self._lose(session)
+            self.lose(session)
             return
         self._none_left = trio.Event()
         async with trio.open_nursery() as nursery:
@@ -183,23 +180,24 @@ class Keeper:
                     await self._line.run(session, lambda held: lease.beat(held, name, number))
                 except (StoreOutage, Refused) as error:
                     log.warning("session_ended", node=name, error=str(error))
-                    self._lose(session)
+                    self.lose(session)
                     return
             if limit.cancelled_caught:
                 log.warning("session_silent", node=name)
-                self._lose(session)
+                self.lose(session)
                 return
             if self._session is session:
                 self._last_beat = submitted
             with trio.move_on_at(submitted + HEARTBEAT_S):
                 await self._ended.wait()
 
-    def _lose(self, session: Session) -> None:
-        """Forget everything that depended on a session, and end it."""
+    def lose(self, session: Session) -> None:
+        """Forget everything that depended on a session that has ended, and end it."""
         if self._session is not session:
             return
         self._session = self._last_beat = None
         self._own.clear()
+        self._taking.clear()
         self._giving.clear()
         self._ended.set()
         self._none_left.set()
@@ -249,7 +247,7 @@ class Keeper:
         shares = share_out(seen.owners, takers)
         mine = {shard for shard, name in shares.items() if name == self._me.name}
         if wanted := mine - seen.owners.keys() - self._own.keys():
-            await self._take(session, wanted)
+            await self._take(session, wanted, nursery)
         if takers:
             for shard in self._own.keys() - mine - self._giving:
                 self._giving.add(shard)
@@ -273,7 +271,7 @@ class Keeper:
 
     # Shards
 
-    async def _take(self, session: Session, shards: Collection[int]) -> None:
+    async def _take(self, session: Session, shards: Collection[int], nursery: trio.Nursery) -> None:
         name, number = self._me.name, self._number
         try:
             taken = await self._line.run(
@@ -281,16 +279,40 @@ class Keeper:
             )
         except (StoreOutage, Refused) as error:
             log.warning("shards_not_taken", node=name, error=str(error))
-            self._lose(session)
+            self.lose(session)
             return
         if self._session is not session:
             return
+        if not taken.shards:
+            return
         now = trio.current_time()
-        for shard, last in taken.shards.items():
-            self._own[shard] = answers_from(self._sightings, self._of_another(last), now)
-        if taken.shards:
-            wait = max(self._own[shard] for shard in taken.shards) - now
-            log.info("shards_taken", node=name, count=len(taken.shards), wait_s=round(wait, 2))
+        starts = {
+            shard: answers_from(self._sightings, self._of_another(last), now)
+            for shard, last in taken.shards.items()
+        }
+        self._own |= dict.fromkeys(starts, inf)
+        self._taking |= dict.fromkeys(starts, starts)
+        wait = max(starts.values()) - now
+        log.info("shards_taken", node=name, count=len(starts), wait_s=round(wait, 2))
+        nursery.start_soon(self._begin, session, starts)
+
+    async def _begin(self, session: Session, starts: Mapping[int, float]) -> None:
+        """Answer for shards that were taken, each from its time, once they are prepared."""
+        while self._session is session:
+            try:
+                await self._prepare(starts.keys())
+                break
+            except StoreOutage as error:
+                log.warning("shards_not_prepared", node=self._me.name, error=str(error))
+                await trio.sleep(LOOK_S)
+        if self._session is not session:
+            return
+        # A shard that was handed over meanwhile may have come back, and is prepared anew then.
+        mine = [shard for shard in starts if self._taking.get(shard) is starts]
+        self._own |= {shard: starts[shard] for shard in mine}
+        await trio.sleep_until(max(starts.values()))
+        if self._session is session:
+            self._tell_taken(mine)
 
     def _of_another(self, last: Beat | None) -> Beat | None:
         """Return the beat; None if an earlier session of this process made it.
@@ -304,17 +326,19 @@ class Keeper:
         """Hand one shard over: let nothing more be written, commit that it is free, unlock it."""
         self._giving.add(shard)
         name, number = self._me.name, self._number
-        await self._release(shard)
+        if self._own.get(shard) != inf:  # the node has begun to answer for it
+            await self._release(shard)
         if self._session is not session:
             return
         try:
             await self._line.run(session, lambda held: lease.hand_over(held, name, number, [shard]))
         except (StoreOutage, Refused) as error:
             log.warning("shard_not_handed_over", node=name, error=str(error))
-            self._lose(session)
+            self.lose(session)
             return
         if self._session is session:
             self._own.pop(shard, None)
+            self._taking.pop(shard, None)
             self._giving.discard(shard)
             self._owners.pop(shard, None)
             if not self._own:

@@ -11,8 +11,8 @@ Each function makes round trips on the connection that it is given and blocks it
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Mapping, Sequence
-from typing import Final, Literal, Protocol
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Final, Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -23,6 +23,8 @@ from pgs.storage.postgres.session import PRESENCE
 from pgs.storage.postgres.statements import literals
 from pgs.storage.reader import Row
 from pgs.storage.transactions import SqlValue
+
+T = TypeVar("T")
 
 SHARD_LOCKS: Final = 1
 """Class of the advisory locks of shards: the first of the two numbers that name such a lock."""
@@ -102,6 +104,25 @@ class Session(Protocol):
 
     connection: Connection
     warnings: list[str]
+
+
+class WriterLine(Protocol):
+    """Runs work on the node's writing session, one piece after the other."""
+
+    async def open(self) -> Session:
+        """Open a session that holds the node's lock, and return it. Raises `StoreOutage`."""
+        ...
+
+    async def run(self, session: Session, work: Callable[[Session], T]) -> T:
+        """Return what `work` returns. Raises `StoreOutage` and `Refused`.
+
+        Also raises `StoreOutage` if this session has ended, and does not begin the work then.
+        """
+        ...
+
+    def abandon(self, session: Session) -> None:
+        """End a session at once, even while it waits for an answer."""
+        ...
 
 
 class Seen(msgspec.Struct, frozen=True):

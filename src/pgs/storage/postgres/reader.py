@@ -103,6 +103,7 @@ class PipelineReader:
         self._rows = Transformer()
         self._failed: Query | None = None
         self._closed = False
+        self._renewals = 0
 
     def start(self) -> None:
         """Start to send and to receive; call it inside the trio run."""
@@ -162,6 +163,11 @@ class PipelineReader:
             self._failed = None
         return False
 
+    def connect_anew(self) -> None:
+        """Use another connection from now on. Reads under way fail."""
+        self._renewals += 1
+        self._drop(Lost("the writer has a new session"))
+
     def close(self) -> None:
         """Close the connection. Reads under way fail."""
         self._closed = True
@@ -187,6 +193,7 @@ class PipelineReader:
     async def _opened_for(self, nursery: trio.Nursery) -> pq.abc.PGconn | None:
         """Return the connection, a new one if need be; None if none can be opened."""
         if self._opened is None:
+            renewals = self._renewals
             try:
                 opened = await trio.to_thread.run_sync(self._connect)
             except StoreOutage as error:
@@ -194,7 +201,7 @@ class PipelineReader:
                 for one in asked:
                     one.waiter.fail(Lost(str(error)))
                 return None
-            if self._closed:
+            if self._closed or renewals != self._renewals:
                 opened.finish()
                 self._drop(Lost("the reader was closed"))
                 return None

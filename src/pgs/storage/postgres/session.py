@@ -43,12 +43,18 @@ class WriterSession:
     """
 
     def __init__(self, url: str, name: str, number: int, writer: int = 0) -> None:
+        """`writer` is the number of a node; 0 is a service without other nodes.
+
+        Nodes also share lock 0, which such a service holds alone: it runs beside no node.
+        """
         self.number = number
         self.warnings: list[str] = []
         opened = connect(url, name)
         self.connection = Connection(opened, self.warnings.append)
         try:
-            self._take(name, literals([PRESENCE, writer]))
+            self._take(name, "pg_try_advisory_lock", literals([PRESENCE, writer]))
+            if writer:
+                self._take(name, "pg_try_advisory_lock_shared", literals([PRESENCE, 0]))
             # Some servers acknowledge a commit before it is on disk, unless they are asked.
             ((mode,),) = self.connection.command("show synchronous_commit")
             if mode == "off":
@@ -60,10 +66,10 @@ class WriterSession:
             self.close()
             raise
 
-    def _take(self, name: str, key: list[bytes | None]) -> None:
+    def _take(self, name: str, lock: str, key: list[bytes | None]) -> None:
         run = self.connection.command
         for _ in range(TRIES):
-            ((taken,),) = run("select pg_try_advisory_lock($1::int, $2::int)", *key)
+            ((taken,),) = run(f"select {lock}($1::int, $2::int)", *key)
             if taken:
                 return
             for pid, holder in run(_HOLDER, *key):

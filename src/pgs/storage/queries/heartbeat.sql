@@ -28,5 +28,11 @@ insert into heartbeat (name, beats) values ('writes', 1)
 on conflict (name) do update set beats = heartbeat.beats + 1
 returning beats;
 
+-- name: count_write_of^
+-- The same for one of several writers, each of which has a row of its own.
+insert into heartbeat (name, beats) values (:name, 1)
+on conflict (name) do update set beats = heartbeat.beats + 1
+returning beats;
+
 -- name: writes^
 select beats from heartbeat where name = 'writes';

@@ -1,0 +1,66 @@
+"""The count of what one writer has committed, a row of the database.
+
+The mark in the data folder holds the count that was last acknowledged, so a database that went back
+to an earlier state is noticed. Each of several nodes has a row of its own: with a common one, their
+commits would wait for each other.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+from pgs.storage.postgres.connection import Connection, Lost
+from pgs.storage.postgres.statements import PLAIN, Statement, Values, bound, literals
+
+_ALL: Final = "(name = 'writes' or name like 'writes %')"
+_OWN: Final = "select beats from heartbeat where name = $1"
+# The arguments of these texts are constants.
+_GREATEST: Final = f"select coalesce(max(beats), 0) from heartbeat where {_ALL}"  # noqa: S608 - ours
+_FIRST: Final = (
+    "insert into heartbeat (name, beats) "  # noqa: S608 - ours
+    f"select $1::text, coalesce(max(beats), 0) + 1 from heartbeat where {_ALL} "
+    "on conflict (name) do update set beats = excluded.beats returning beats"
+)
+
+
+class Session(Protocol):
+    """A writer's session. `warnings` are those of the server so far."""
+
+    connection: Connection
+    warnings: list[str]
+
+
+class CommitCount:
+    """The row of one writer: of the node with this name, or of a service without others."""
+
+    def __init__(self, node: str = "") -> None:
+        self._name = f"writes {node}" if node else "writes"
+        self._node = node
+        name = "heartbeat.count_write_of"
+        self.step: tuple[Statement, Values] = (PLAIN[name], bound(name, {"name": self._name}))
+        """The statement that counts one more; part of every group."""
+
+    def held(self, connection: Connection) -> int:
+        """Return how many commits the database holds. Raises `Lost` and `Refused`.
+
+        A service without other nodes may have been one of several before, and a new node has no row
+        yet: the greatest count of all is theirs.
+        """
+        if self._node:
+            for (count,) in connection.command(_OWN, *literals([self._name])):
+                return int(count)
+        ((greatest,),) = connection.command(_GREATEST)
+        return int(greatest)
+
+    def first_commit(self, session: Session) -> int:
+        """Return how many commits the database holds, after one more.
+
+        A commit that waits for the disk, and for a standby if there is one, proves that this server
+        is the primary and that everything visible was saved in the same way. A commit whose wait
+        was cut short succeeds with a warning, and proves nothing. Raises `Lost` and `Refused`.
+        """
+        session.warnings.clear()
+        ((commits,),) = session.connection.command(_FIRST, *literals([self._name]))
+        if session.warnings:
+            raise Lost(f"the commit was not confirmed: {session.warnings[0]}")
+        return int(commits)

@@ -1,0 +1,181 @@
+"""The writer of one of several nodes: its thread also does the work on shards and beats.
+
+Everything that the node writes goes over one session, whose locks tell which shards it owns. A job
+has the number of the session during which it was decided. Only the event loop raises that number,
+after everything that was held in memory under the old one has been given up.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, Final, TypeVar
+
+import outcome
+import trio
+from psycopg import Error
+from trio.socket import AF_UNIX, SHUT_RDWR, SOCK_STREAM, fromfd
+
+from pgs.storage.postgres.commits import Guard, PostgresCommits, Session
+from pgs.storage.postgres.connection import Lost, Refused
+from pgs.storage.postgres.counts import CommitCount
+from pgs.storage.transactions import StoreOutage, Tx
+from pgs.storage.writer import Job, Writer, log_error
+
+T = TypeVar("T")
+
+_NOTHING: Final = Tx("", ())
+
+_ENDED: Final = "the session with the database has ended"
+
+
+class Errand(Job):
+    """Work on a session for the writer's thread; `of` is None if it is to open one."""
+
+    __slots__ = ("of", "work")
+
+    def __init__(self, of: Any | None, work: Callable[[Any], Any]) -> None:
+        super().__init__(_NOTHING, 0)
+        self.of = of
+        self.work = work
+
+
+class NodeCommits(PostgresCommits):
+    """Commits on one session. A session that has ended is followed only by one that is asked for.
+
+    `ended` is the session that has ended since it was last looked at.
+    """
+
+    def __init__(
+        self, session: Session, reopen: Callable[[], Session], guard: Guard, count: CommitCount
+    ) -> None:
+        super().__init__(session, reopen, guard, count)
+        self.ended: Session | None = None
+        self._first: Session | None = session  # until it was asked for
+        self._abandoned: Session | None = None
+        self._closing = threading.Lock()  # of a session's socket
+
+    def commit(self, jobs: Sequence[Job]) -> None:
+        """Commit all transactions, and do all errands, in the order in which they came."""
+        group: list[Job] = []
+        for job in jobs:
+            if isinstance(job, Errand):
+                self._commit_together(group)
+                group = []
+                self._do(job)
+            else:
+                group.append(job)
+        self._commit_together(group)
+
+    def _commit_together(self, jobs: Sequence[Job]) -> None:
+        if jobs:
+            super().commit(jobs)
+
+    def _open_session(self) -> Session | StoreOutage:
+        self._drop_abandoned()
+        return self._session or StoreOutage(_ENDED)
+
+    def _do(self, errand: Errand) -> None:
+        self._drop_abandoned()
+        try:
+            if errand.of is None:
+                result: Any = self._open()
+            elif errand.of is not self._session:
+                raise StoreOutage(_ENDED)
+            else:
+                result = errand.work(self._session)
+        except (StoreOutage, Refused) as error:
+            if isinstance(error, Lost | Refused):
+                self._drop()
+            errand.result = outcome.Error(error)
+        except Exception as error:
+            log_error("writer_broke", error)
+            self._drop()
+            errand.result = outcome.Error(error)
+        else:
+            errand.result = outcome.Value(result)
+
+    def _open(self) -> Session:
+        first, self._first = self._first, None
+        if first is None or first is not self._session:
+            self._drop()
+            self._session = self._reopen()
+        return self._session
+
+    def abandon_session(self, session: Session) -> None:
+        """End a session at once, from any thread: whoever waits for the server goes on."""
+        with self._closing:
+            self._abandoned = session
+            # Only its socket is shut. The writer's thread may be using the rest.
+            with suppress(OSError, Error):
+                number = session.connection.opened.socket
+                wire = fromfd(number, AF_UNIX, SOCK_STREAM)  # shutting down asks for no family
+                with wire, suppress(OSError):
+                    wire.shutdown(SHUT_RDWR)
+
+    def _drop_abandoned(self) -> None:
+        if self._session is not None and self._session is self._abandoned:
+            self._drop()
+
+    def _drop(self) -> None:
+        with self._closing:
+            session, self._session = self._session, None
+            if session is not None:
+                self.ended = session
+                session.close()
+
+
+class NodeWriter(Writer):
+    """A writer that is also the line over which a node keeps its shards.
+
+    Set `on_lost` before the start: it is called with a session that has ended, before anybody
+    learns what became of the transactions that were under way. `on_opened` is called with each
+    later session.
+    """
+
+    def __init__(self, commits: NodeCommits) -> None:
+        super().__init__(commits, inline=False)
+        self._of_node = commits
+        self.on_lost: Callable[[Any], None] = lambda session: None
+        self.on_opened: Callable[[], None] = lambda: None
+
+    async def open(self) -> Session:
+        """Open a session that holds the node's lock, and return it. Raises `StoreOutage`."""
+        session: Session = await self._send(Errand(None, lambda session: session))
+        if session.number != self._of_node.session:
+            self._of_node.session = session.number
+            self.on_opened()
+        return session
+
+    async def run(self, session: Any, work: Callable[[Any], T]) -> T:
+        """Return what `work` returns. Raises `StoreOutage` and `Refused`.
+
+        Also raises `StoreOutage` if this session has ended, and does not begin the work then.
+        """
+        result: T = await self._send(Errand(session, work))
+        return result
+
+    def abandon(self, session: Any) -> None:
+        """End a session at once, even while it waits for an answer."""
+        self._of_node.abandon_session(session)
+
+    async def _send(self, errand: Errand) -> Any:
+        await trio.lowlevel.checkpoint_if_cancelled()
+        if self._closed or self._ended:
+            raise StoreOutage("the writer has ended")
+        errand.task = trio.lowlevel.current_task()
+        self._waiting.append(errand)
+        self._queue.put(errand)
+
+        def abort(_: Any) -> trio.lowlevel.Abort:
+            errand.task = None
+            return trio.lowlevel.Abort.SUCCEEDED
+
+        return await trio.lowlevel.wait_task_rescheduled(abort)
+
+    def _deliver(self, jobs: Sequence[Job]) -> None:
+        ended, self._of_node.ended = self._of_node.ended, None
+        if ended is not None:
+            self.on_lost(ended)
+        super()._deliver(jobs)
