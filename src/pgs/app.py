@@ -12,6 +12,7 @@ from pgs.actors.billing.actor import BillingActor
 from pgs.actors.catalogue import CatalogueActor
 from pgs.actors.core import Core
 from pgs.actors.delivery.courier import CourierActor
+from pgs.actors.holdings import Holdings
 from pgs.actors.kernel.system import System, open_system
 from pgs.actors.maintenance.chores import CHORES
 from pgs.actors.maintenance.runner import ChoreRunner
@@ -48,7 +49,7 @@ from pgs.http.outbound.tries import Outbound
 from pgs.http.outbound.trust import trusted_roots
 from pgs.keyfile import KeyFile
 from pgs.storage.database import Database
-from pgs.storage.opening import open_database
+from pgs.storage.opening import Ownership, make_keeper, open_database
 
 MAKERS = Makers(
     roles={
@@ -99,13 +100,18 @@ async def open_core(
             parts = _make_parts(
                 config, system, database, clock, rng, keys, versions, settlements, outbound
             )
-            directory = PartnerDirectory(parts, MAKERS)
+            shards = Ownership() if config.node_name else None
+            directory = PartnerDirectory(parts, MAKERS, shards.owns if shards else None)
+            if shards is not None:
+                shards.keeper = make_keeper(config, database, Holdings(parts, directory))
             chores = ChoreRunner(CHORES, parts, directory)
             await parts.registry.refresh()
             await parts.catalogue.refresh()
             chores.start(system.nursery)
+            if shards is not None and shards.keeper is not None:
+                system.nursery.start_soon(shards.keeper.run)
             try:
-                yield Core(parts, directory, chores)
+                yield Core(parts, directory, chores, shards.keeper if shards else None)
             finally:
                 await _wind_up(parts)
     finally:

@@ -48,6 +48,10 @@ GRACE_S = 5.0
 """Seconds for calls in flight when the service stops. A stop may take 15 s in all: sockets 0.5,
 public listener 5 + 2, internal listener 0.25 + 0.25, actors 3.5, writer 3, log 0.25."""
 
+HAND_OVER_S = 2.0
+"""Seconds in which a node that stops hands its shards over. They are taken from `GRACE_S`: calls of
+shards that were handed over are refused at once."""
+
 INTERNAL_LIMITS = ServerLimits(max_connections=64, grace_s=0.25, shutdown_s=0.25)
 """Limits of the internal listener: a few probes at once, and little time at a stop, because nobody
 waits for their answers."""
@@ -114,7 +118,7 @@ async def running(
         ):
             metrics.watch(core, lambda: sockets.count, lines.lost if lines else lambda: 0)
             service = _service(core, config, internal_listener.url, public)
-            services = _services(service, config, metrics, owners)
+            services = _services(service, config, metrics, owners or core.shards)
             verifier = _keep_keys(make_verifier(config, core), core, readiness)
             app = make_public_app(services, config, verifier, sockets)
             try:
@@ -193,7 +197,8 @@ async def _listening(
     on_event: OnEvent,
 ) -> AsyncIterator[Listener]:
     """Take calls on the public listener for a block."""
-    limits, lane = limits or ServerLimits(grace_s=GRACE_S), config.lane == "on"
+    grace_s = GRACE_S - HAND_OVER_S if config.node_name else GRACE_S
+    limits, lane = limits or ServerLimits(grace_s=grace_s), config.lane == "on"
     async with (
         among_nodes(app, services) as routed,
         listening(edge(routed), public, limits, on_event, lane=lane) as listener,
@@ -266,6 +271,10 @@ async def _drain(core: Core, app: Dispatcher, sockets: OpenSockets, readiness: R
     """Begin no new work, answer held calls, and tell open sockets why they end."""
     readiness.draining()
     log.info("draining")
+    if core.shards is not None:
+        # First, so that the other nodes go on with the partners while this one ends.
+        with trio.CancelScope(shield=True, deadline=trio.current_time() + HAND_OVER_S):
+            await core.shards.stop()
     core.parts.bells.ring_all()
     core.parts.deliveries.begin_drain()
     app.end_streams()

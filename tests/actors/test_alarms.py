@@ -26,7 +26,7 @@ class Rings:
         self.deaf_until = 0.0
         self._of = ""
 
-    def partner(self, partner_id: str) -> "Rings":
+    def owned(self, partner_id: str) -> "Rings":
         return self
 
     def table(self, match_id: str) -> "Rings":

@@ -26,6 +26,9 @@ class _Failing:
         self.asked: list[str] = []
         self._error = error
 
+    def owns(self, partner_id: str) -> bool:
+        return True
+
     def partner(self, partner_id: str) -> "_Failing":
         self.asked.append(partner_id)
         return self

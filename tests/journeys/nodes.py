@@ -60,17 +60,28 @@ class RunningNode(msgspec.Struct, frozen=True):
         headers: list[tuple[str, str]] | None = None,
     ) -> httpcore.Response:
         """Return the answer to a call of this node."""
-        own = list(headers or ())
-        if key is not None:
-            own.append(("Authorization", f"Bearer {key}"))
-        async with httpcore.AsyncConnectionPool() as pool:
-            return await pool.request(
-                "GET" if body is None else "POST",
-                f"http://{self.node.address}{path}",
-                headers=own,
-                content=None if body is None else msgspec.json.encode(body),
-                extensions=TIMEOUTS,
-            )
+        return await call_node(self.node.address, path, key, body, headers)
+
+
+async def call_node(
+    address: str,
+    path: str,
+    key: str | None = None,
+    body: object = None,
+    headers: list[tuple[str, str]] | None = None,
+) -> httpcore.Response:
+    """Return the answer to a call of the node at an address."""
+    own = list(headers or ())
+    if key is not None:
+        own.append(("Authorization", f"Bearer {key}"))
+    async with httpcore.AsyncConnectionPool() as pool:
+        return await pool.request(
+            "GET" if body is None else "POST",
+            f"http://{address}{path}",
+            headers=own,
+            content=None if body is None else msgspec.json.encode(body),
+            extensions=TIMEOUTS,
+        )
 
 
 def header(answer: httpcore.Response, name: str) -> str | None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 import msgspec
 import trio
 
 from pgs.actors.kernel.cell import IDLE_CLOSE_S, Cell
-from pgs.actors.kernel.mail import Actor
+from pgs.actors.kernel.children import Children
+from pgs.actors.kernel.mail import Actor, NotOwned
 from pgs.actors.kernel.ref import Ref
 from pgs.actors.kernel.restarts import RestartCounter
 from pgs.actors.parts import Parts
 from pgs.actors.shared.admission import PartnerAdmission
 from pgs.domain.environments import Environment
 from pgs.domain.rate import GAME_API_FACTOR, TEST_MATCH_POLICY, Bucket
+from pgs.domain.shards import shard_of
 
 
 class Makers(msgspec.Struct, frozen=True):
@@ -28,10 +31,13 @@ class Makers(msgspec.Struct, frozen=True):
 class PartnerActors:
     """One partner's actors. They share one restart limit.
 
-    Get a new `Ref` for each message: the refs of a closed partner or table are invalid.
+    Get a new `Ref` for each message: the refs of a closed partner or table are invalid. `children`
+    runs the child tasks if another node may take the partner over.
     """
 
-    def __init__(self, partner_id: str, parts: Parts, makers: Makers) -> None:
+    def __init__(
+        self, partner_id: str, parts: Parts, makers: Makers, children: Children | None = None
+    ) -> None:
         self.partner_id = partner_id
         self.parts = parts
         self.restarts = RestartCounter()
@@ -43,6 +49,12 @@ class PartnerActors:
         self._cells: dict[str, Cell] = {}  # by role
         self._tables: dict[str, Cell] = {}  # by match id
         self._used_at = trio.current_time()
+        self._children = children
+        self.given_up = False
+
+    def spawn(self, work: Callable[..., Awaitable[None]], *args: Any) -> None:
+        """Start a child task. It ends when another node takes the partner over."""
+        (self._children or self.parts.system).spawn(work, *args)
 
     def account(self) -> Ref:
         """Return the account actor."""
@@ -113,6 +125,21 @@ class PartnerActors:
         for cell in (*self._cells.values(), *self._tables.values()):
             cell.retired = True
 
+    def give_up(self, *, at_once: bool) -> list[trio.Event]:
+        """Refuse all messages from now on; return what is set once each actor has ended.
+
+        Actors end after their current message, or in the middle of it if `at_once`. Child tasks are
+        cancelled.
+        """
+        self.given_up = True
+        cells = (*self._cells.values(), *self._tables.values())
+        # An actor that ends may still tell others: it gets new refs, which refuse.
+        self._cells, self._tables = {}, {}
+        ended = [cell.give_up(at_once=at_once) for cell in cells]
+        if self._children is not None:
+            self._children.end()
+        return ended
+
     def _ref(self, role: str) -> Ref:
         self._used_at = trio.current_time()
         cell = self._cells.get(role)
@@ -122,34 +149,87 @@ class PartnerActors:
         return cell.ref
 
     def _cell(self, name: str, make: Callable[[Cell], Actor]) -> Cell:
-        return Cell(f"{self.partner_id}/{name}", self.parts.system, self.restarts, make)
+        cell = Cell(f"{self.partner_id}/{name}", self.parts.system, self.restarts, make)
+        if self.given_up:
+            cell.give_up(at_once=True)
+        return cell
 
 
 class PartnerDirectory:
     """Every open partner by id, and the platform's own actor.
 
-    There is only one node so far, so it holds every partner.
+    One of several nodes opens only partners of shards that it owns: `owns` tells whether it owns a
+    shard now. It is asked when a partner is opened. Open partners are given up with their shard.
     """
 
-    def __init__(self, parts: Parts, makers: Makers) -> None:
+    def __init__(
+        self, parts: Parts, makers: Makers, owns: Callable[[int], bool] | None = None
+    ) -> None:
         self._parts = parts
         self._makers = makers
         self._partners: dict[str, PartnerActors] = {}
-        self._catalogue = Cell(
-            "platform/catalogue", parts.system, RestartCounter(), lambda _: makers.catalogue(parts)
-        )
+        self._owns = owns
+        self._catalogue = self._catalogue_cell()
 
     def partner(self, partner_id: str) -> PartnerActors:
-        """Return a partner's actors; open the partner if it is not open."""
+        """Return a partner's actors; open the partner if it is not open.
+
+        Raises `NotOwned` if it is not open and this node does not own it.
+        """
         partner = self._partners.get(partner_id)
         if partner is None:
-            partner = PartnerActors(partner_id, self._parts, self._makers)
+            children = None
+            if self._owns is not None:
+                if not self._owns(shard_of(partner_id)):
+                    raise NotOwned(partner_id)
+                children = Children(self._parts.system)
+            partner = PartnerActors(partner_id, self._parts, self._makers, children)
             self._partners[partner_id] = partner
         return partner
 
+    def owned(self, partner_id: str) -> PartnerActors | None:
+        """Return a partner's actors like `partner`; None if this node does not own the partner."""
+        return self.partner(partner_id) if self.owns(partner_id) else None
+
+    def is_open(self, partner_id: str) -> bool:
+        """Return whether a partner's actors are open."""
+        return partner_id in self._partners
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether there are no other nodes."""
+        return self._owns is None
+
+    def owns(self, partner_id: str) -> bool:
+        """Return whether this node owns a partner now."""
+        return self._owns is None or self._owns(shard_of(partner_id))
+
+    @property
+    def leads(self) -> bool:
+        """Whether this node does what the installation does once: it owns shard 0."""
+        return self._owns is None or self._owns(0)
+
     def catalogue(self) -> Ref:
-        """Return the actor that changes tiers and rake terms."""
+        """Return the actor that changes tiers and rake terms. Raises `NotOwned`."""
+        if not self.leads:
+            raise NotOwned("platform")
         return self._catalogue.ref
+
+    def give_up(self, shard: int | None, *, at_once: bool) -> list[trio.Event]:
+        """Close the partners of a shard, or all of them, as `PartnerActors.give_up` does."""
+        ended: list[trio.Event] = []
+        for partner_id, partner in list(self._partners.items()):
+            if shard is None or shard_of(partner_id) == shard:
+                del self._partners[partner_id]
+                ended += partner.give_up(at_once=at_once)
+        if not shard:  # shard 0, or all
+            ended.append(self._catalogue.give_up(at_once=at_once))
+            self._catalogue = self._catalogue_cell()
+        return ended
+
+    def _catalogue_cell(self) -> Cell:
+        make, parts = self._makers.catalogue, self._parts
+        return Cell("platform/catalogue", parts.system, RestartCounter(), lambda _: make(parts))
 
     def __len__(self) -> int:
         return len(self._partners)

@@ -3,7 +3,7 @@
 import structlog
 
 from pgs.actors.core import Core
-from pgs.actors.kernel.mail import Crashed, Degraded, Overloaded
+from pgs.actors.kernel.mail import Crashed, Degraded, NotOwned, Overloaded
 from pgs.keyfile import BadKeyFile
 from pgs.operator.answers import Answer, BadCall, Failed, answer_to, decode_args, decode_request
 from pgs.operator.commands import COMMANDS
@@ -30,6 +30,11 @@ async def execute(core: Core, line: bytes) -> Answer:
         return Failed(f"The service does not understand this request: {error}.")
     try:
         answer = answer_to(await command.run(core, args))
+    except NotOwned:
+        answer = Failed(
+            "This node does not own what the command is about. Nothing was done: give the command "
+            "at the node that owns it."
+        )
     except (Overloaded, WriterFull):
         answer = Failed("The service is too busy, or stopping. Nothing was done: try again.")
     except Degraded:

@@ -101,6 +101,23 @@ async def oldest_attempts(
     return [(partner_id, environment, seq) for partner_id, environment, seq in rows]
 
 
+async def last_old_attempt(
+    reader: Reader, *, partner_id: str, environment: Environment, until: int, page_size: int
+) -> int | None:
+    """Return the highest sequence number of tries up to `until`, or None without such a try.
+
+    It looks only at the first `page_size` tries of the partner and environment.
+    """
+    row = await reader.one(
+        "attempts.last_old_attempt",
+        partner_id=partner_id,
+        environment=environment,
+        until=until,
+        page_size=page_size,
+    )
+    return row[0] if row else None
+
+
 def delete_old_attempts(partner_id: str, environment: Environment, seq: int, until: int) -> Stmt:
     """Return the statement that removes tries of `until` or earlier with at most this `seq`."""
     params: dict[str, Any] = {

@@ -1,10 +1,12 @@
 """Opens the database that the settings name."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from pgs.config import KEY_FILE_NAME, BadSettings, Config
+from pgs.domain.shards import Node
 from pgs.storage.copied import Copied
 from pgs.storage.data_folder import BadSource, LossAccepted
 from pgs.storage.database import Database
@@ -15,6 +17,9 @@ from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.sqlite.ground import judge
 from pgs.storage.sqlite.restore import accept_loss as accept_here
 from pgs.storage.sqlite.restore import copy_file
+
+if TYPE_CHECKING:
+    from pgs.storage.postgres.keeper import Keeper
 
 OnLocked = Callable[[bool], None]
 
@@ -27,10 +32,6 @@ def open_database(config: Config, *, inline: bool, on_locked: OnLocked) -> Datab
     not opened. Raises `BadSettings`, `DataFolderInUse`, `DataRefused`, `SchemaNewer` or
     `StoreOutage`.
     """
-    if config.node_name:
-        raise BadSettings(
-            "PGS_NODE_NAME: this version cannot run as one of several nodes yet. Leave it out"
-        )
     if config.database_url:
         return _open_postgres(config, inline, on_locked)
     return SqliteDatabase(
@@ -124,6 +125,57 @@ def _url_of_nodes(config: Config) -> str:
     return config.database_url
 
 
+class Ownership:
+    """Whether this node owns a shard. Without a keeper it owns none."""
+
+    keeper: "Keeper | None" = None
+
+    def owns(self, shard: int) -> bool:
+        """Return whether this node answers for a shard now."""
+        keeper = self.keeper
+        return keeper is not None and keeper.owner_of(shard) is keeper.me
+
+
+class Holder(Protocol):
+    """What a node holds in memory for its shards, as `Keeper` uses it."""
+
+    async def prepare(self, shards: Collection[int]) -> None:
+        """Read what the node must know before it answers for shards. Raises `StoreOutage`."""
+
+    def taken(self, shards: Collection[int]) -> None:
+        """Begin to work for shards."""
+
+    async def release(self, shard: int) -> None:
+        """Return once nothing of the shard is written any more."""
+
+    def drop(self) -> None:
+        """Give everything up at once."""
+
+
+def make_keeper(config: Config, database: Database, holder: Holder) -> "Keeper":
+    """Return what keeps the shards of this node, over the writer of its database.
+
+    ValueError if the database was not opened for a node.
+    """
+    with _driver():
+        from pgs.storage.postgres.database import PostgresDatabase
+        from pgs.storage.postgres.keeper import Keeper
+    if not isinstance(database, PostgresDatabase) or database.nodes is None:
+        raise ValueError("the database was not opened for one of several nodes")
+    line = database.nodes
+    keeper = Keeper(
+        Node(config.node_name, config.node_address),
+        line,
+        database.watch,
+        release=holder.release,
+        drop=holder.drop,
+        prepare=holder.prepare,
+        taken=holder.taken,
+    )
+    line.on_lost = keeper.lose
+    return keeper
+
+
 @contextmanager
 def _driver() -> Iterator[None]:
     """Explain in a block of imports that the driver is an extra. Raises `BadSettings`."""
@@ -145,4 +197,5 @@ def _open_postgres(config: Config, inline: bool, on_locked: OnLocked) -> Databas
         inline=inline,
         key_file=config.key_file,
         on_locked=on_locked,
+        node=config.node_name,
     )

@@ -211,9 +211,12 @@ class Writer:
                 job.result.error, WriteFailed | OutcomeUnknown
             ):
                 self._failed_at, self._failed_in = trio.current_time(), job.session
-            elif self._failed_at > -inf and self._failed_in < job.session:
-                if job.result == _COMMITTED:  # the database takes writes again
-                    self._failed_at = -inf
+            elif (
+                self._failed_at > -inf
+                and self._failed_in < job.session
+                and job.result == _COMMITTED  # the database takes writes again
+            ):
+                self._failed_at = -inf
             if job.task is not None:
                 trio.lowlevel.reschedule(job.task, _result_of(job))
 

@@ -130,7 +130,7 @@ class CourierActor(DispatchingActor):
                 url=endpoint.row.url,
                 secret=endpoint.secret,
             )
-            self._parts.system.spawn(task.run)
+            self._partner.spawn(task.run)
 
     def _may_send(self) -> bool:
         account, endpoint = self._account(), self._endpoint
@@ -253,7 +253,7 @@ class CourierActor(DispatchingActor):
         self._tested_at_ms = now
         flight = Flight(self._parts.new_id(ids.NUDGE), None, self._address, now)
         self._parts.deliveries.add(flight)
-        self._parts.system.spawn(
+        self._partner.spawn(
             deliver_test_event,
             self._partner,
             self._environment,

@@ -26,6 +26,7 @@ from pgs.actors.kernel.mail import (
     Degraded,
     Envelope,
     Message,
+    NotOwned,
     Overloaded,
 )
 from pgs.actors.kernel.ref import Ref
@@ -62,6 +63,7 @@ class Cell:
         self.restarts = restarts
         self.ref = Ref(self)
         self.retired = False
+        self._given_up: trio.Event | None = None
         self._make = make
         self._limit = limit
         self._queue: deque[Envelope] = deque()
@@ -88,6 +90,8 @@ class Cell:
         there is no room or the service is stopping, and `Degraded` while the partner rests.
         """
         if self.retired:
+            if self._given_up is not None:
+                raise NotOwned(self.name)
             raise RuntimeError(f"{self.name} was closed; resolve the actor anew for every message")
         if self.system.stopping:
             raise Overloaded("stopping")
@@ -120,6 +124,9 @@ class Cell:
                     self._queue.append(envelope)
 
     def _refuse_queued(self) -> None:
+        if self._given_up is not None:
+            while self._queue:
+                self._queue.popleft().fail(NotOwned(self.name))
         rests = not self.system.stopping and self.restarts.degraded(trio.current_time())
         while self._queue:
             self._queue.popleft().fail(
@@ -174,6 +181,21 @@ class Cell:
         self._work.deadline = self._work_until
         self._wake()
 
+    def give_up(self, *, at_once: bool) -> trio.Event:
+        """Refuse all messages from now on; return what is set once the task has ended.
+
+        The task ends after its current message, or in the middle of it if `at_once`.
+        """
+        ended = self._given_up = self._given_up or trio.Event()
+        self.retired = True
+        if at_once:
+            self._work_until = float("-inf")
+            self._work.cancel()
+        self.stop()
+        if not self._running:
+            ended.set()
+        return ended
+
     # --- the task
 
     async def _run(self) -> None:
@@ -188,6 +210,8 @@ class Cell:
             self._abandon_deferred()
             self._refuse_queued()
             self.system.leave(self)
+            if self._given_up is not None:
+                self._given_up.set()
 
     async def _live(self) -> bool:
         """Run one life of the actor, beginning with `load`; return whether to begin another."""

@@ -27,6 +27,10 @@ class Overloaded(Exception):
     """
 
 
+class NotOwned(Overloaded):
+    """The message was refused and nothing was done: this node does not own the partner now."""
+
+
 class Crashed(Exception):
     """The actor broke on this message, and the caller cannot know what was done.
 

@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar, cast
 
 import trio
 
-from pgs.actors.kernel.mail import Command, Crashed, Envelope, Message, Overloaded
+from pgs.actors.kernel.mail import Command, Crashed, Envelope, Message, NotOwned, Overloaded
 from pgs.actors.kernel.system import System
 
 R = TypeVar("R")
@@ -56,6 +56,8 @@ class Ref:
         """
         try:
             self._mailbox.post(Envelope(message, is_ask=False), TELL_RESERVE)
+        except NotOwned:  # the owner finds the change in the rows
+            return False
         except (Overloaded, Crashed) as error:
             self._mailbox.system.report(
                 "message_dropped",

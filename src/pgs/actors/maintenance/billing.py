@@ -59,7 +59,8 @@ async def finalise_days(parts: Parts, directory: PartnerDirectory) -> None:
     async with aclosing(heads):
         async for partner_id, environment in heads:
             with tries.next():
-                await directory.partner(partner_id).seats(environment).ask(FinaliseDays())
+                if directory.owns(partner_id):
+                    await directory.partner(partner_id).seats(environment).ask(FinaliseDays())
     tries.check()
 
 
@@ -69,7 +70,9 @@ async def assemble_invoices(parts: Parts, directory: PartnerDirectory) -> None:
 
     async def assemble(partner_id: str, environment: Environment, month: int) -> None:
         with tries.next():
-            await directory.partner(partner_id).billing(environment).ask(AssembleInvoice(month))
+            if directory.owns(partner_id):
+                billing = directory.partner(partner_id).billing(environment)
+                await billing.ask(AssembleInvoice(month))
 
     billable = _each(
         parts,

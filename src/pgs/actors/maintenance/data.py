@@ -13,8 +13,13 @@ async def watch_files(parts: Parts, _: PartnerDirectory) -> None:
         parts.system.report("database_file_lost", found=lost)
 
 
-async def check_database(parts: Parts, _: PartnerDirectory) -> None:
-    """Check the database and all ledgers, and report every fault. Raises `StoreOutage`."""
+async def check_database(parts: Parts, directory: PartnerDirectory) -> None:
+    """Check the database and all ledgers, and report every fault. Raises `StoreOutage`.
+
+    One of several nodes does it for all of them.
+    """
+    if not directory.leads:
+        return
     faults = await check_everything(parts.database)
     parts.data_watch.last_check = CheckResult(parts.clock.now(), tuple(faults))
     if faults:

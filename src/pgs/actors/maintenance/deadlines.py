@@ -40,9 +40,9 @@ async def tell_due(parts: Parts, directory: PartnerDirectory) -> None:
         last: rows.Due | None = None
         while page := await find(reader, now, last, PAGE):
             for due in page:
-                partner = directory.partner(due.partner_id)
+                partner = directory.owned(due.partner_id)
                 # A resting partner is told after its rest.
-                if not partner.restarts.degraded(trio.current_time()):
+                if partner is not None and not partner.restarts.degraded(trio.current_time()):
                     partner.seats(due.environment).tell(message(due.row_id))
             last = page[-1]
             await trio.sleep(PAGE_PAUSE_S)
@@ -56,5 +56,10 @@ async def ring_alarms(parts: Parts, directory: PartnerDirectory) -> None:
     while (key := alarms.find_due(now)) is not None:
         alarms.set(key, now + RING_AGAIN_S)  # set first, because telling the table may fail
         partner_id, match_id = key
-        if directory.partner(partner_id).table(match_id).tell(LookAgain()):
+        partner = directory.owned(partner_id)
+        if partner is None:
+            done = not directory.is_open(partner_id)  # it was given up
+        else:
+            done = partner.table(match_id).tell(LookAgain())
+        if done:
             alarms.drop(key)

@@ -43,13 +43,15 @@ def _tell_written(parts: Parts, directory: PartnerDirectory, written: Iterable[s
     If an account is off now, its open play is closed.
     """
     for partner_id in written:
+        partner = directory.owned(partner_id)
+        if partner is None:  # the node that owns it wrote it
+            continue
         log.warning("account_written_past_its_actor", partner_id=partner_id)
-        partner = directory.partner(partner_id)
         partner.account().tell(AccountChangedInRows())
         account = parts.registry.account(partner_id)
         if account is not None and not account.active:
             for environment in ENVIRONMENTS:
-                parts.system.spawn(close_what_is_off, partner, environment)
+                partner.spawn(close_what_is_off, partner, environment)
 
 
 async def refresh_catalogue(parts: Parts, _: PartnerDirectory) -> None:

@@ -59,7 +59,9 @@ async def emergency_stop(
 async def finish_stops(parts: Parts, directory: PartnerDirectory) -> None:
     """Finish emergency stops that were cut short. Raises `StoreOutage`."""
     for partner_id, environment, generation in await read_in_bulk(parts.database, unfinished_stops):
-        parts.system.spawn(_finish, directory.partner(partner_id), environment, generation)
+        partner = directory.owned(partner_id)
+        if partner is not None:
+            partner.spawn(_finish, partner, environment, generation)
 
 
 async def _finish(partner: PartnerActors, environment: Environment, generation: int) -> None:

@@ -197,4 +197,4 @@ class Seating(DispatchingActor):
     def _start_pulse(self) -> None:
         if self.pulse is None and self.environment == "live" and self.lobby.crowded:
             self.pulse = Pulse(self.partner, self.environment)
-            self.parts.system.spawn(self.pulse.beat)
+            self.partner.spawn(self.pulse.beat)

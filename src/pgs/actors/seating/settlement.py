@@ -60,7 +60,7 @@ class SettlementActor(DispatchingActor):
         if port is None:  # tell callers that wait that there is no answer
             self._tell_charge(seat, None)
         elif self._asks.begin(self._partner_id, seat.seat_id):
-            self._parts.system.spawn(self._charge, port, message)
+            self._partner.spawn(self._charge, port, message)
 
     async def _pay_out(self, message: PayOut, _: Envelope) -> None:
         port = self._settlements.port(message.settlement)
@@ -68,7 +68,7 @@ class SettlementActor(DispatchingActor):
             return
         if port.instant:
             if self._asks.begin(self._partner_id, message.match_id):
-                self._parts.system.spawn(self._pay_at_once, port, message)
+                self._partner.spawn(self._pay_at_once, port, message)
             return
         await self._note_resolved(message.match_id)
         if self._tell_if_paid(message):
@@ -80,7 +80,7 @@ class SettlementActor(DispatchingActor):
                 "confirmed",
                 "declined",
             ) and self._asks.begin(self._partner_id, item_id):
-                self._parts.system.spawn(self._pay, port, message, payout)
+                self._partner.spawn(self._pay, port, message, payout)
 
     async def _charge(self, port: SettlementPort, message: AskCharge) -> None:
         seat = message.seat

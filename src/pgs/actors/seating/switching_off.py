@@ -15,7 +15,7 @@ import structlog
 import trio
 from outcome import Error, Value
 
-from pgs.actors.kernel.mail import Command, Crashed, Overloaded
+from pgs.actors.kernel.mail import Command, Crashed, NotOwned, Overloaded
 from pgs.actors.messages.account.command import AccountReply
 from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.actors.messages.seats import CloseMatches, CloseSeats
@@ -98,7 +98,9 @@ async def carry_through(partner: PartnerActors, work: Callable[[], Awaitable[T]]
         finally:
             done.set()
 
-    partner.parts.system.spawn(run)
+    if partner.given_up:
+        raise NotOwned(partner.partner_id)
+    partner.spawn(run)
     if partner.parts.system.stopping:
         raise Overloaded("stopping")
     await done.wait()
@@ -181,13 +183,14 @@ async def close_switched_off(parts: Parts, directory: PartnerDirectory) -> None:
     after a crash, a failed write or a full mailbox.
     """
 
-    async def close(partner_id: str, environment: Environment) -> None:
-        with parts.closings.finishing(partner_id, environment):
-            await close_what_is_off(directory.partner(partner_id), environment)
+    async def close(partner: PartnerActors, environment: Environment) -> None:
+        with parts.closings.finishing(partner.partner_id, environment):
+            await close_what_is_off(partner, environment)
 
-    for play in await read_in_bulk(parts.database, switched_off_with_open_play):
-        if not parts.closings.is_finishing(*play):
-            parts.system.spawn(close, *play)
+    for partner_id, environment in await read_in_bulk(parts.database, switched_off_with_open_play):
+        partner = directory.owned(partner_id)
+        if partner is not None and not parts.closings.is_finishing(partner_id, environment):
+            partner.spawn(close, partner, environment)
 
 
 async def void_removed_games(parts: Parts, directory: PartnerDirectory) -> None:
@@ -212,8 +215,10 @@ async def _void(parts: Parts, directory: PartnerDirectory, game_id: str) -> None
         for (partner_id, environment), matches in groupby(
             page, lambda match: (match.partner_id, match.environment)
         ):
-            if (partner_id, environment) in put_off or parts.closings.under_way(
-                partner_id, environment
+            if (
+                (partner_id, environment) in put_off
+                or not directory.owns(partner_id)
+                or parts.closings.under_way(partner_id, environment)
             ):
                 continue
             command = CloseMatches(tuple(match.match_id for match in matches), "platform_void")

@@ -48,4 +48,6 @@ async def wake_lobbies(parts: Parts, directory: PartnerDirectory) -> None:
     It runs once after the start, because a seats actor that is not open starts no waves.
     """
     for partner_id in await read_in_bulk(parts.database, partners_with_seats_to_pair):
-        directory.partner(partner_id).seats("live").tell(Wave(None))
+        partner = directory.owned(partner_id)
+        if partner is not None:
+            partner.seats("live").tell(Wave(None))

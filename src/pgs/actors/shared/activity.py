@@ -6,7 +6,7 @@ many; publishing never waits for a subscriber.
 """
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Literal
 
@@ -64,6 +64,10 @@ class Subscriber:
         self._backlog.append(event)
         self._news.set()
 
+    def wake(self) -> None:
+        """End the wait for an event."""
+        self._news.set()
+
     async def take(self, until: float) -> tuple[list[ActivityEvent], int]:
         """Return the events since the last call, and how many older ones were lost.
 
@@ -117,6 +121,13 @@ class Activity:
         self._subscribers[place].discard(subscriber)
         if not self._subscribers[place]:
             del self._subscribers[place]
+
+    def wake(self, belongs: Callable[[str], bool]) -> None:
+        """Let the subscribers of these partners go on without an event."""
+        for (partner_id, _), subscribers in self._subscribers.items():
+            if belongs(partner_id):
+                for subscriber in subscribers:
+                    subscriber.wake()
 
     @contextmanager
     def subscribed(self, partner_id: str, environment: Environment) -> Iterator[Subscriber | None]:

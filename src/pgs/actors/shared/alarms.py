@@ -1,5 +1,6 @@
 """The alarms of open tables: one heap for the clocks of all matches, instead of a task for each."""
 
+from collections.abc import Callable
 from heapq import heappop, heappush
 
 import trio
@@ -37,6 +38,11 @@ class Alarms:
     def drop(self, key: Key) -> None:
         """Remove a table's alarm."""
         self._at.pop(key, None)
+
+    def forget(self, belongs: Callable[[str], bool]) -> None:
+        """Remove the alarms of these partners."""
+        for key in [key for key in self._at if belongs(key[0])]:
+            del self._at[key]
 
     def __len__(self) -> int:
         return len(self._at)

@@ -1,6 +1,7 @@
 """What the settlement server has been asked since the start and has not decided yet."""
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Literal
 
 import msgspec
@@ -69,6 +70,12 @@ class Asks:
         known = self.find(partner_id, item_id)
         if known.said == "declined":
             self._asks[partner_id, item_id] = msgspec.structs.replace(known, said=None)
+
+    def forget_all(self, belongs: Callable[[str], bool]) -> None:
+        """Forget the items of these partners, those too that are being asked for."""
+        for key in [key for key in self._asks if belongs(key[0])]:
+            del self._asks[key]
+        self._under_way = {key for key in self._under_way if not belongs(key[0])}
 
     def forget(self, partner_id: str, *item_ids: str) -> None:
         """Forget items that are decided."""

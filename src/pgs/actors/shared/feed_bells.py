@@ -33,6 +33,10 @@ class ResultsBells:
             event.set()
         self._waiting.clear()
 
+    def held(self) -> list[str]:
+        """Return the partners that have held calls."""
+        return list(self._held)
+
     def __len__(self) -> int:
         """Return how many partners have calls that are held."""
         return len(self._held)

@@ -4,7 +4,7 @@ A row of a feed moves to the end with each change, and so gets a new position. S
 right for as long as the database still has a row at its position.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Generic, TypeVar
 
 from pgs.domain.environments import Environment
@@ -56,6 +56,15 @@ class FeedRows(Generic[R]):
         kept.update(rows)
         self._count += len(kept) - before
         self._last[feed] = max(self._last.get(feed, 0), max(rows))
+
+    def forget(self, belongs: Callable[[str], bool]) -> None:
+        """Forget the rows of these partners."""
+        for kept in (self._young, self._old):
+            for feed in [feed for feed in kept if belongs(feed[0])]:
+                del kept[feed]
+        for feed in [feed for feed in self._last if belongs(feed[0])]:
+            del self._last[feed]
+        self._count = sum(map(len, self._young.values()))
 
     def __len__(self) -> int:
         """Return how many rows of both generations are in memory; some may be in both."""

@@ -28,6 +28,10 @@ hour."""
 log = structlog.get_logger("pgs.key_uses")
 
 
+def _every_partner(partner_id: str) -> bool:
+    return True
+
+
 class KeyUses:
     """The last use of every key: exact if it came after the start, else as in the key's row."""
 
@@ -55,7 +59,15 @@ class KeyUses:
                 known[key_id] = used_at
         return known
 
-    async def write(self, coarse_s: int = COARSE_S) -> None:
+    def forget(self, belongs: Callable[[str], bool]) -> None:
+        """Forget the uses of these partners' keys."""
+        for kept in (self._used, self._written):
+            for key in [key for key in kept if belongs(key[0])]:
+                del kept[key]
+
+    async def write(
+        self, coarse_s: int = COARSE_S, belongs: Callable[[str], bool] = _every_partner
+    ) -> None:
         """Write each use that is more than `coarse_s` seconds newer than its row.
 
         A partner's uses are one transaction. Raises what the store raises.
@@ -63,6 +75,8 @@ class KeyUses:
         due: dict[str, dict[str, int]] = {}
         for (partner_id, key_id), used_at in self._used.items():
             written_at = self._written.get((partner_id, key_id))
+            if not belongs(partner_id):
+                continue
             if written_at is None or used_at > written_at + coarse_s:
                 due.setdefault(partner_id, {})[key_id] = used_at
         for partner_id, uses in due.items():
@@ -74,11 +88,11 @@ class KeyUses:
                 {(partner_id, key_id): used_at for key_id, used_at in uses.items()}
             )
 
-    async def flush(self) -> None:
+    async def flush(self, belongs: Callable[[str], bool] = _every_partner) -> None:
         """Write every use that is not in rows yet, within `FLUSH_S`. It never raises."""
         with trio.move_on_after(FLUSH_S):
             try:
-                await self.write(0)
+                await self.write(0, belongs)
             except (StoreOutage, WriterFull):
                 self._on_event("key_uses_unwritten")
                 log.exception("key_uses_unwritten")

@@ -5,7 +5,7 @@ closes the first. Publishing a deactivated account or an emergency stop closes t
 at once.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 import trio
@@ -120,6 +120,14 @@ class PresenceRegister:
         for player_socket in list(self._here.get(account.partner_id, {}).values()):
             if not admits(account, player_socket):
                 player_socket.connection.close(PUT_OUT)
+
+    def forget(self, belongs: Callable[[str], bool], code: int) -> None:
+        """Close the sockets of these partners, and forget them and who has just left."""
+        for partner_id in [partner_id for partner_id in self._here if belongs(partner_id)]:
+            for player_socket in self._here.pop(partner_id).values():
+                player_socket.connection.close(code)
+        for player in [player for player in self._left if belongs(player[0])]:
+            del self._left[player]
 
     def close_all(self, code: int) -> None:
         """Close every socket with a close code."""

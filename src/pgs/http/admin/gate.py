@@ -153,9 +153,12 @@ async def _admit(services: Services, identity: Identity, rule: AdminRule) -> Cal
 async def may_go_on(call: AdminCall) -> bool:
     """Return whether a stream may go on.
 
-    It may while the caller's token is valid and would still admit the caller to the same account.
+    It may while the caller's token is valid and would still admit the caller to the same account,
+    and while this node owns the account.
     """
     services, caller = call.services, call.principal
+    if caller.known is not None and not services.is_here(caller.known.account.partner_id):
+        return False
     if services.parts.clock.real_ms() >= caller.identity.expires_at * 1000:
         return False
     again = await _admit(services, caller.identity, caller.rule)

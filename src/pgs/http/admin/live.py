@@ -64,6 +64,8 @@ async def _stream(call: AdminCall, subscriber: Subscriber, write: Write) -> None
     end, until, told = trio.current_time() + LIFE_S, trio.current_time(), None
     while await may_go_on(call) and trio.current_time() < end:
         happened, lost = await subscriber.take(until)
+        if not call.services.is_here(call.principal.account.partner_id):
+            return
         budget = _budget(call)
         pieces = [] if budget.detail == told else [_event(budget)]
         told = budget.detail

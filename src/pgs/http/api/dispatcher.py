@@ -11,7 +11,7 @@ import msgspec
 import structlog
 import trio
 
-from pgs.actors.kernel.mail import Crashed, Overloaded
+from pgs.actors.kernel.mail import Crashed, NotOwned, Overloaded
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.http.api.auth import KeyAuthenticator, Verdict, overloaded, unauthorised
 from pgs.http.api.body import read_body
@@ -276,7 +276,7 @@ class Dispatcher:
         on_event, endpoint = self._services.parts.on_event, request.endpoint
         try:
             return await work
-        except NotHere:
+        except (NotHere, NotOwned):
             raise
         except (Overloaded, WriterFull):
             on_event("overloaded")

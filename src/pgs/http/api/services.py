@@ -40,12 +40,14 @@ class Services(msgspec.Struct, frozen=True):
         """The addresses of the actors."""
         return self.core.directory
 
+    def is_here(self, partner_id: str) -> bool:
+        """Return whether this node may answer for the partner now."""
+        return self.owners is None or self.owners.owner_of(shard_of(partner_id)) is self.owners.me
+
     def check_here(self, partner_id: str) -> None:
         """Raise `NotHere` if this node does not own the partner.
 
         It is for requests whose head does not name the partner. Call it before the body is read.
         """
-        if self.owners is not None:
-            shard = shard_of(partner_id)
-            if self.owners.owner_of(shard) is not self.owners.me:
-                raise NotHere(shard)
+        if not self.is_here(partner_id):
+            raise NotHere(shard_of(partner_id))

@@ -10,7 +10,7 @@ import structlog
 import trio
 from msgspec import UNSET
 
-from pgs.actors.kernel.mail import Crashed, Overloaded
+from pgs.actors.kernel.mail import Crashed, NotOwned, Overloaded
 from pgs.actors.messages import table as m
 from pgs.actors.partners import PartnerActors
 from pgs.actors.shared.presence import PlayerSocket, admits
@@ -26,7 +26,7 @@ from pgs.http.game.join import check_own
 from pgs.http.game.session import Welcome, read_own
 from pgs.http.transport.accepted_socket import AcceptedSocket, SocketLimits
 from pgs.http.transport.asgi import Receive, Scope, Send
-from pgs.http.transport.sockets import OpenSockets, refuse_handshake, serve_socket
+from pgs.http.transport.sockets import GOING_AWAY, OpenSockets, refuse_handshake, serve_socket
 from pgs.storage.seats import find_match
 from pgs.storage.transactions import StoreOutage, WriterFull
 
@@ -101,6 +101,9 @@ class Talk:
             # The account changed during the handshake.
             socket.close(PUT_OUT)
             return
+        if not self._services.is_here(claims.partner_id):  # given up during the handshake
+            socket.close(GOING_AWAY)
+            return
         parts.presence.enter(player_socket)
         try:
             with trio.move_on_after(max(0.0, claims.expires_at - parts.clock.real_ms() / 1000)):
@@ -126,6 +129,9 @@ class Talk:
             if isinstance(message, frames.Ping):
                 socket.send(frames.encode(frames.Pong(message.id)))
                 continue
+            if not self._services.is_here(self._session.partner_id):
+                socket.close(GOING_AWAY)
+                return
             reason = (
                 "bad_message" if message is None else await self._guarded(message, player_socket)
             )
@@ -144,6 +150,9 @@ class Talk:
             if isinstance(message, frames.Join):
                 return await self._join(message.match_id or None, player_socket)
             return await self._act(message, player_socket)
+        except NotOwned:
+            player_socket.connection.close(GOING_AWAY)
+            return None
         except (Overloaded, WriterFull):
             self._parts.on_event("overloaded")
             return "rate_limited"
@@ -213,7 +222,9 @@ class Talk:
         return self._services.directory.partner(self._session.partner_id)
 
     def _tell_tables(self, match_ids: set[str]) -> None:
-        partner = self._partner
+        partner = self._services.directory.owned(self._session.partner_id)
+        if partner is None:
+            return
         for match_id in sorted(match_ids):
             partner.table(match_id).tell(m.LookAgain())
 

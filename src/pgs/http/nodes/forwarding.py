@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from pgs.actors.kernel.mail import NotOwned
 from pgs.domain.forwards import is_forwarded, prove_forward
 from pgs.domain.keyring import KeyRing
 from pgs.domain.shards import Node
@@ -36,7 +37,11 @@ class NodeApp(DirectApp, Protocol):
     """An application that serves this node's own partners."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any, /) -> None:
-        """Serve one ASGI scope. Raises `NotHere`, before it has read a body or answered."""
+        """Serve one ASGI scope.
+
+        Raises `NotHere`, before it has read a body or answered, or `NotOwned`, before it has
+        answered: the partner was given up meanwhile, and nothing was done.
+        """
         ...
 
     def crashed(self, method: str, path: bytes, /) -> DirectAnswer:
@@ -79,6 +84,10 @@ class Forwarding:
                 return
             except NotHere as elsewhere:
                 owner = self._owners.owner_of(elsewhere.shard)
+            except NotOwned:
+                self._on_event("forward_ownerless")
+                await send_answer(scope, send, try_again())
+                return
         try:
             answer = await self._hand_on(owner, scope, receive, send)
         except ClientGone:
@@ -108,7 +117,11 @@ class Forwarding:
         shard = shard_of_request(request.path, request.headers)
         owner = self._owners.me if shard is None else self._owners.owner_of(shard)
         if owner is self._owners.me:
-            return await self._app.answer_direct(inner, request)
+            try:
+                return await self._app.answer_direct(inner, request)
+            except NotOwned:
+                self._on_event("forward_ownerless")
+                return try_again()
         if owner is None:
             self._on_event("forward_ownerless")
             return try_again()

@@ -12,7 +12,7 @@ import structlog
 import trio
 from msgspec import UNSET, UnsetType
 
-from pgs.actors.kernel.mail import Crashed, Degraded, Overloaded
+from pgs.actors.kernel.mail import Crashed, Degraded, NotOwned, Overloaded
 from pgs.actors.messages.account.feed import NoteRewound
 from pgs.actors.parts import Parts
 from pgs.actors.shared.feed_rows import Feed, FeedRows
@@ -161,6 +161,9 @@ async def _tell_of_rewound(call: Call, position: int, head: int) -> Refusal:
         note = NoteRewound(PLATFORM, principal.environment, position - head)
         try:
             await call.services.directory.partner(principal.partner_id).account().ask(note)
+        except NotOwned:
+            parts.data_watch.not_told(*owner)
+            raise
         except (Crashed, Degraded, Overloaded):
             parts.data_watch.not_told(*owner)
     return refuse("invalid_cursor")
@@ -172,7 +175,8 @@ async def _held_page(
     """Return the first page with rows, or an empty one after `wait_s`.
 
     `page` was read after `bell` was taken, so a row that it lacks has rung the bell or will ring
-    it. A scheduled revocation of the key and a stop of the service end the wait earlier.
+    it. A scheduled revocation of the key and a stop of the service end the wait earlier. Raises
+    `NotOwned` once this node has given the partner up.
     """
     principal, parts = call.principal, call.services.parts
     until = trio.current_time() + wait_s
@@ -182,6 +186,8 @@ async def _held_page(
     while not page.results and trio.current_time() < until and not parts.bells.stopped:
         with trio.move_on_at(until):
             await bell.wait()
+        if not call.services.is_here(principal.partner_id):
+            raise NotOwned(principal.partner_id)
         refusal = recheck(call.services, principal)
         if refusal is not None:
             return refusal

@@ -82,7 +82,9 @@ async def assemble(core: Core, args: Month) -> AssembledPage | BadRequest:
     )
     invoices = []
     for partner_id, environment in page:
-        partner = core.directory.partner(partner_id)
+        partner = core.directory.owned(partner_id)
+        if partner is None:  # another node assembles it
+            continue
         assembled = await partner.billing(environment).ask(AssembleInvoice(month))
         if assembled.invoice is not None:
             invoices.append(invoice_summary(assembled.invoice))

@@ -37,6 +37,13 @@ from (select partner_id, environment, seq from attempt where at <= :until order 
 group by partner_id, environment
 order by partner_id, environment;
 
+-- name: last_old_attempt^
+select max(seq)
+from (select seq, at from attempt
+  where partner_id = :partner_id and environment = :environment order by seq
+  limit :page_size) as first
+where at <= :until;
+
 -- name: delete_old_attempts!
 delete from attempt
 where partner_id = :partner_id and environment = :environment and seq <= :seq and at <= :until;

@@ -1,0 +1,86 @@
+"""What a node holds in memory for the shards that it owns: how it is taken up and given up.
+
+The order of giving up matters. First nothing new comes in: sockets are closed, and held calls and
+live streams look again whether the node still owns their partner. Then the actors end. The
+registers are forgotten last, because an ending table still sets its alarm.
+"""
+
+from collections.abc import Callable, Collection
+from typing import Final
+
+from pgs.actors.partners import PartnerDirectory
+from pgs.actors.parts import Parts
+from pgs.actors.seating.waves import wake_lobbies
+from pgs.domain.environments import ENVIRONMENTS
+from pgs.domain.shards import shard_of
+
+GOING_AWAY: Final = 1001
+"""Close code of the sockets of a partner that was given up, the same as at a stop: clients connect
+again after it, and reach the new owner (RFC 6455, section 7.4.1)."""
+
+
+class Holdings:
+    """The partners of this node's shards, their actors and what the registers say of them."""
+
+    def __init__(self, parts: Parts, directory: PartnerDirectory) -> None:
+        self._parts = parts
+        self._directory = directory
+
+    async def prepare(self, shards: Collection[int]) -> None:
+        """Read what the node must know before it answers for shards. Raises `StoreOutage`.
+
+        A key that was revoked at their last owner is refused from the first call on.
+        """
+        await self._parts.registry.refresh()
+        await self._parts.catalogue.refresh()
+
+    def taken(self, shards: Collection[int]) -> None:
+        """Begin the work that nobody calls for: deadlines, and waiting seats to pair.
+
+        Deactivations and stops that were cut short are found by the chores within a minute.
+        """
+        self._parts.deadlines.note(0)
+        self._parts.system.spawn(wake_lobbies, self._parts, self._directory)
+
+    async def release(self, shard: int) -> None:
+        """Give a shard up; return once nothing of it is written any more.
+
+        Messages that wait are refused, and those being handled are carried through.
+        """
+
+        def belongs(partner_id: str) -> bool:
+            return shard_of(partner_id) == shard
+
+        self._turn_away(belongs)
+        for ended in self._directory.give_up(shard, at_once=False):
+            await ended.wait()
+        await self._parts.key_uses.flush(belongs)
+        self._forget(belongs)
+
+    def drop(self) -> None:
+        """Give everything up at once: the session is lost, and what memory holds may be old.
+
+        What was being handled fails with an unknown outcome.
+        """
+        self._turn_away(_all)
+        self._directory.give_up(None, at_once=True)
+        self._forget(_all)
+
+    def _turn_away(self, belongs: Callable[[str], bool]) -> None:
+        parts = self._parts
+        parts.presence.forget(belongs, GOING_AWAY)
+        parts.activity.wake(belongs)
+        for partner_id in filter(belongs, parts.bells.held()):
+            for environment in ENVIRONMENTS:
+                parts.bells.ring(partner_id, environment)
+
+    def _forget(self, belongs: Callable[[str], bool]) -> None:
+        parts = self._parts
+        parts.alarms.forget(belongs)
+        parts.feed_rows.forget(belongs)
+        parts.key_uses.forget(belongs)
+        parts.settlements.asks.forget_all(belongs)
+
+
+def _all(partner_id: str) -> bool:
+    return True
