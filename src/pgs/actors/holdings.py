@@ -10,6 +10,8 @@ from typing import Final
 
 from pgs.actors.partners import PartnerDirectory
 from pgs.actors.parts import Parts
+from pgs.actors.seating.emergency_stop import finish_stops
+from pgs.actors.seating.switching_off import close_switched_off
 from pgs.actors.seating.waves import wake_lobbies
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.shards import shard_of
@@ -35,12 +37,14 @@ class Holdings:
         await self._parts.catalogue.refresh()
 
     def taken(self, shards: Collection[int]) -> None:
-        """Begin the work that nobody calls for: deadlines, and waiting seats to pair.
+        """Begin the work that nobody calls for.
 
-        Deactivations and stops that were cut short are found by the chores within a minute.
+        It is what the start does: search for what is due, pair the seats that wait, and finish the
+        deactivations and stops that were cut short.
         """
         self._parts.deadlines.note(0)
-        self._parts.system.spawn(wake_lobbies, self._parts, self._directory)
+        for work in (wake_lobbies, close_switched_off, finish_stops):
+            self._parts.system.spawn(work, self._parts, self._directory)
 
     async def release(self, shard: int) -> None:
         """Give a shard up; return once nothing of it is written any more.

@@ -65,6 +65,6 @@ async def close_sockets_when_unreadable(parts: Parts, _: PartnerDirectory) -> No
         parts.presence.close_all(UNREADABLE)
 
 
-async def write_key_uses(parts: Parts, _: PartnerDirectory) -> None:
+async def write_key_uses(parts: Parts, directory: PartnerDirectory) -> None:
     """Write when keys were last used. Raises what the store raises."""
-    await parts.key_uses.write()
+    await parts.key_uses.write(belongs=directory.owns)

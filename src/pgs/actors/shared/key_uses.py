@@ -70,16 +70,17 @@ class KeyUses:
     ) -> None:
         """Write each use that is more than `coarse_s` seconds newer than its row.
 
-        A partner's uses are one transaction. Raises what the store raises.
+        A partner's uses are one transaction. Partners that do not belong are left out. Raises what
+        the store raises.
         """
         due: dict[str, dict[str, int]] = {}
         for (partner_id, key_id), used_at in self._used.items():
             written_at = self._written.get((partner_id, key_id))
-            if not belongs(partner_id):
-                continue
             if written_at is None or used_at > written_at + coarse_s:
                 due.setdefault(partner_id, {})[key_id] = used_at
         for partner_id, uses in due.items():
+            if not belongs(partner_id):  # asked now, because each write takes its time
+                continue
             stmts = tuple(
                 put_key_use(partner_id, key_id, used_at) for key_id, used_at in uses.items()
             )

@@ -184,16 +184,21 @@ async def _held_page(
         left_s = principal.key.revokes_at - parts.clock.now()
         until = min(until, trio.current_time() + max(0, left_s))
     while not page.results and trio.current_time() < until and not parts.bells.stopped:
+        _check_owned(call)  # a hand-over rings the bells only once
         with trio.move_on_at(until):
             await bell.wait()
-        if not call.services.is_here(principal.partner_id):
-            raise NotOwned(principal.partner_id)
+        _check_owned(call)
         refusal = recheck(call.services, principal)
         if refusal is not None:
             return refusal
         bell = parts.bells.bell(principal.partner_id, principal.environment)
         page = await _page(call, after, limit)
     return page
+
+
+def _check_owned(call: Call) -> None:
+    if not call.services.is_here(call.principal.partner_id):
+        raise NotOwned(call.principal.partner_id)
 
 
 async def _page(call: Call, after: int, limit: int) -> ResultsPage:
