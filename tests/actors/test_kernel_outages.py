@@ -5,7 +5,13 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from pgs.actors.kernel.mail import Crashed, Degraded, Overloaded
-from pgs.storage.transactions import OutcomeUnknown, ReadFailed, WriteFailed, WriterFull
+from pgs.storage.transactions import (
+    OutcomeUnknown,
+    ReadFailed,
+    StoreOutage,
+    WriteFailed,
+    WriterFull,
+)
 from tests.actors.counter_cell import Add, CounterCell, Defer, Do, Resolve, Tell, error_name, raises
 from tests.virtual import actor_system
 
@@ -27,6 +33,19 @@ async def test_a_load_that_fails_is_tried_once_for_each_message_until_the_partne
         assert [type(asked.result) for asked in queued] == [Crashed] * 3 + [Degraded] * 3
         counter.rows.load_error = None
         await trio.sleep(30)
+        assert await counter.cell.ref.ask(Add()) == 1
+
+
+async def test_loads_that_fail_because_the_database_is_away_begin_no_rest(
+    autojump_clock: MockClock,
+) -> None:
+    async with actor_system() as system:
+        counter = CounterCell(system)
+        counter.rows.load_error = ReadFailed("seats.find_head", StoreOutage("nobody there"))
+        queued = [counter.later(Add()) for _ in range(10)]
+        await wait_all_tasks_blocked()
+        assert [type(asked.result) for asked in queued] == [Crashed] * 10
+        counter.rows.load_error = None
         assert await counter.cell.ref.ask(Add()) == 1
 
 

@@ -13,11 +13,15 @@ class StoreOutage(Exception):
 
 
 class ReadFailed(StoreOutage):
-    """A read failed. `noun` is the first part of the query's name, such as `seats`."""
+    """A read failed. `noun` is the first part of the query's name, such as `seats`.
+
+    `of_all`: the database cannot be reached, so every read fails, and not this one alone.
+    """
 
     def __init__(self, name: str, error: Exception) -> None:
         super().__init__(f"{name}: {error}")
         self.noun = name.partition(".")[0]
+        self.of_all = isinstance(error, StoreOutage)
 
 
 class WriteFailed(StoreOutage):

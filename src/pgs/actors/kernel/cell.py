@@ -222,7 +222,9 @@ class Cell:
             await actor.load()
         except Exception as error:
             # The message at the head of the queue fails; the next one tries to load again.
-            self._broke(error, self._queue.popleft() if self._queue else None, counts=True)
+            # A server that is away is no fault of this partner, whose rest would outlast it.
+            of_all = isinstance(error, ReadFailed) and error.of_all
+            self._broke(error, self._queue.popleft() if self._queue else None, counts=not of_all)
             return bool(self._queue) and not self.restarts.degraded(trio.current_time())
         while True:
             while not self._queue:
