@@ -10,8 +10,11 @@ import trio
 from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
+from pgs.domain.leases import TAKE_S
 from pgs.domain.shards import SHARDS
 from pgs.storage.postgres import keeper as rules
+from pgs.storage.postgres.lease import number_of
+from pgs.storage.postgres.session import WriterSession
 from tests.journeys.service import until
 from tests.postgres import Server
 from tests.storage.lease_nodes import LeaseNode, database_of_nodes, lease_node
@@ -66,6 +69,28 @@ def refused(operator: psycopg.Connection[Any], when: str) -> Iterator[None]:
     )
     yield
     operator.execute(f"drop trigger refused on {table}".encode())
+
+
+async def test_a_node_that_starts_slowly_after_a_crash_keeps_its_session(
+    url: str, logs: list[EventDict]
+) -> None:
+    """Its row still has the last beat of the process that crashed."""
+    async with lease_node(url, "n2") as crashed:
+        await until(lambda: len(crashed.keeper.owned) == SHARDS)
+    await trio.to_thread.run_sync(
+        lambda: WriterSession(url, "pgs n2", 9, number_of("n2")).close()  # ends the old session
+    )
+    starting = await trio.to_thread.run_sync(
+        lambda: WriterSession(url, "pgs n2", 10, number_of("n2"))
+    )
+    try:
+        async with owner_of_all(url):
+            await trio.sleep(TAKE_S + 0.5)
+            ((one,),) = await trio.to_thread.run_sync(starting.connection.command, "select 1")
+            assert one == 1
+    finally:
+        starting.close()
+    assert "silent_session_ended" not in {entry["event"] for entry in logs}
 
 
 async def until_told(logs: list[EventDict], event: str) -> None:

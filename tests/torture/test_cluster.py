@@ -22,7 +22,7 @@ pytestmark = pytest.mark.torture
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "scripts"
 MINUTES_S = 600.0
-NODES = "1"
+NODES = "3"
 
 Gap = Callable[[Sequence[float], float, float], float]
 

@@ -236,8 +236,10 @@ class Keeper:
         self._sightings = self._sightings.look([node.beat for node in seen.nodes], now)
         self._nodes = {node.node.name: node.node for node in seen.nodes}
         self._owners = dict(seen.owners)
+        # A node that starts has a session before it beats. It owns nothing, and is left alone.
+        owning = set(seen.owners.values())
         for node in seen.nodes:
-            if node.pid is not None and self._may_end(node):
+            if node.pid is not None and node.node.name in owning and self._may_end(node):
                 await self._end(node, connection)
         session = self._session
         fresh = is_fresh(trio.current_time(), self._last_beat)
