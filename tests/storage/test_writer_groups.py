@@ -22,21 +22,58 @@ from tests.virtual import Faults, open_store
 
 
 @INLINE
-async def test_writes_submitted_at_once_share_one_commit(
+async def test_writes_of_one_turn_of_the_event_loop_share_one_commit(
     tmp_path: Path, faults: Faults, inline: bool
 ) -> None:
     with open_store(tmp_path, faults, inline=inline) as database:
         database.start()
         txs = [tx_of(lock(f"game-{number}")) for number in range(100)]
-        if inline:
-            outcomes = await submit_all(database, *txs)
-        else:
-            outcomes = await submit_as_one_group(database, faults, *txs)
-        assert outcomes == [Outcome.COMMITTED] * 100
-        # In line, all writes of one round of the event loop are one group. With a thread, there is
-        # also the commit that was held.
-        assert faults.count("commit") == (1 if inline else 2)
+        assert await submit_all(database, *txs) == [Outcome.COMMITTED] * 100
+        assert faults.count("commit") == 1
         assert len(await locked_games(database)) == 100
+
+
+async def test_writes_that_come_during_a_commit_share_the_next(
+    threaded: Database, faults: Faults
+) -> None:
+    threaded.start()
+    txs = [tx_of(lock(f"game-{number}")) for number in range(100)]
+    assert await submit_as_one_group(threaded, faults, *txs) == [Outcome.COMMITTED] * 100
+    assert faults.count("commit") == 2, "one was held, and one is that of the others"
+
+
+@INLINE
+async def test_a_write_whose_first_statement_conflicts_does_not_make_its_group_begin_again(
+    tmp_path: Path, faults: Faults, inline: bool
+) -> None:
+    with open_store(tmp_path, faults, inline=inline) as database:
+        database.start()
+        await submit_all(database, tx_of(lock("taken")))
+        faults.statements.clear()
+        outcomes = await submit_all(
+            database,
+            tx_of(lock("a"), lock("b")),
+            tx_of(lock("taken"), lock("c")),
+            tx_of(unlock("nothing"), lock("d")),
+            tx_of(lock("e")),
+        )
+        # The order in which tasks submit is random, but no write depends on another.
+        done, conflict = Outcome.COMMITTED, Outcome.CONFLICT
+        assert outcomes == [done, conflict, conflict, done]
+        assert (faults.count("begin immediate"), faults.count("commit")) == (1, 1)
+        assert await locked_games(database) == {"taken", "a", "b", "e"}
+
+
+async def test_a_group_of_conflicts_alone_commits_nothing(
+    threaded: Database, faults: Faults
+) -> None:
+    threaded.start()
+    await submit_all(threaded, tx_of(lock("taken")))
+    faults.statements.clear()
+    taken = [tx_of(lock("taken"))] * 3
+    assert await submit_all(threaded, *taken) == [Outcome.CONFLICT] * 3
+    assert (faults.count("begin immediate"), faults.count("commit")) == (1, 0)
+    assert await submit_all(threaded, tx_of(lock("free"))) == [Outcome.COMMITTED]
 
 
 async def test_a_larger_group_is_committed_in_several_commits(

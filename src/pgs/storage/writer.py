@@ -84,6 +84,9 @@ class Writer:
         self._queue: SimpleQueue[Job | None] = SimpleQueue()
         # Submitted and not yet answered, the oldest first. Only the event loop touches it.
         self._waiting: deque[Job] = deque()
+        # Submitted in this turn of the event loop, which ends with `_hand_over`.
+        self._gathered: list[Job] = []
+        self._token: trio.lowlevel.TrioToken | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
         self._ended = False
@@ -98,9 +101,9 @@ class Writer:
     def start(self) -> None:
         """Start the thread, unless `inline`. Call this in the trio run that will submit."""
         if not self._inline:
-            token = trio.lowlevel.current_trio_token()
+            self._token = trio.lowlevel.current_trio_token()
             self._thread = threading.Thread(
-                target=self._work, args=(token,), name="pgs-writer", daemon=True
+                target=self._work, args=(self._token,), name="pgs-writer", daemon=True
             )
             self._thread.start()
 
@@ -116,17 +119,20 @@ class Writer:
             raise WriteFailed("the writer has ended")
         if len(self._waiting) >= QUEUE_LIMIT:
             raise WriterFull("too many writes wait")
-        if self._thread is None and not self._inline:
+        if self._token is None and not self._inline:
             raise RuntimeError("the writer was not started")
         job = Job(tx, self._commits.session)
         self._waiting.append(job)
-        self._queue.put(job)
-        if self._inline:
+        self._gathered.append(job)
+        if self._token is None:
             # Other tasks may submit here. Their jobs join the group, as they do when a thread
             # commits.
             await trio.lowlevel.cancel_shielded_checkpoint()
+            self._hand_over()
             self._catch_up()
             return _result_of(job).unwrap()
+        if len(self._gathered) == 1:
+            self._token.run_sync_soon(self._hand_over)
         job.task = trio.lowlevel.current_task()
 
         def abort(_: Any) -> trio.lowlevel.Abort:
@@ -163,6 +169,7 @@ class Writer:
         """
         if not self._closed:
             self._closed = True
+            self._hand_over()
             self._queue.put(None)
             if self._thread is None:
                 self._catch_up()
@@ -173,6 +180,16 @@ class Writer:
                 return False
         self._commits.close()
         return True
+
+    def _hand_over(self) -> None:
+        """Give the thread what was submitted in one turn of the event loop.
+
+        At the first transaction of a turn the thread would begin with a commit for that one alone,
+        while the others of the turn wait.
+        """
+        for job in self._gathered:
+            self._queue.put(job)
+        self._gathered.clear()
 
     def _work(self, token: trio.lowlevel.TrioToken) -> None:
         try:

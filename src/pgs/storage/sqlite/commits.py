@@ -66,8 +66,7 @@ class SqliteCommits:
             return
         try:
             self._connection.execute("begin immediate")
-            for job in jobs:
-                self._execute(job.tx)
+            outcomes = [self._execute(job.tx) for job in jobs]
             (commits,) = QUERIES["heartbeat.count_write"](self._connection)
         except Exception as error:
             self._look_at(error)
@@ -77,6 +76,11 @@ class SqliteCommits:
             else:
                 for job in jobs:
                     self.commit([job])
+            return
+        if Outcome.COMMITTED not in outcomes:
+            self.abandon()
+            for job in jobs:
+                job.result = outcome.Value(Outcome.CONFLICT)
             return
         try:
             self._connection.execute("commit")
@@ -90,8 +94,8 @@ class SqliteCommits:
         if lost := self._guard.lost():  # this commit may be lost with it
             answer(jobs, OutcomeUnknown, lost)
             return
-        for job in jobs:
-            job.result = outcome.Value(Outcome.COMMITTED)
+        for job, result in zip(jobs, outcomes, strict=True):
+            job.result = outcome.Value(result)
 
     def _look_at(self, error: Exception) -> None:
         """Note damage. End the process after a failed sync: only a restart reads the disk again."""
@@ -103,15 +107,30 @@ class SqliteCommits:
         if code is not None and code & 0xFF in _DAMAGED:
             self.damaged = True
 
-    def _execute(self, tx: Tx) -> None:
+    def _execute(self, tx: Tx) -> Outcome:
+        """Execute the statements of a transaction.
+
+        A first statement that conflicts has changed nothing, so the group needs no repetition. A
+        later one raises, because SQLite must take back those before it.
+        """
         execute = self._connection.execute
+        is_first = True
         for stmt in tx.stmts:
             statement = STATEMENTS[stmt.name]
-            touched = execute(statement.text, statement.values(stmt.params)).rowcount
+            try:
+                touched = execute(statement.text, statement.values(stmt.params)).rowcount
+            except sqlite3.IntegrityError as error:
+                if is_first and _is_taken(error):
+                    return Outcome.CONFLICT
+                raise
             if touched < 0:  # the statement is a select
                 raise TypeError(f"{stmt.name} writes nothing")
             if stmt.expected_rows is not None and touched != stmt.expected_rows:
+                if is_first and touched == 0:
+                    return Outcome.CONFLICT
                 raise _Conflict(stmt.name)
+            is_first = False
+        return Outcome.COMMITTED
 
     def abandon(self) -> None:
         """Roll back the open transaction, if there is one."""
@@ -125,12 +144,16 @@ class SqliteCommits:
         self._connection.close()
 
 
-def _verdict(tx: Tx, error: Exception) -> outcome.Value[Outcome] | outcome.Error:
-    """Return the outcome of a transaction whose statements failed, before its commit."""
-    if isinstance(error, _Conflict) or (
+def _is_taken(error: Exception) -> bool:
+    return (
         isinstance(error, sqlite3.IntegrityError)
         and getattr(error, "sqlite_errorcode", None) in _TAKEN
-    ):
+    )
+
+
+def _verdict(tx: Tx, error: Exception) -> outcome.Value[Outcome] | outcome.Error:
+    """Return the outcome of a transaction whose statements failed, before its commit."""
+    if isinstance(error, _Conflict) or _is_taken(error):
         return outcome.Value(Outcome.CONFLICT)
     log_error("write_failed", error, partner_id=tx.partner_id)
     if isinstance(error, sqlite3.Error) and not isinstance(error, BUGS):
