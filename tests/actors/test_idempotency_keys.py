@@ -6,11 +6,13 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from pgs.actors.kernel.mail import Crashed
 from pgs.actors.messages import seats as m
-from pgs.domain.errors import refuse
+from pgs.domain.errors import Refusal, refuse
 from pgs.domain.seats import SeatRequest
 from tests.actors.ready_core import FLOOR, GAME, PRIZE, ready_core, until
 from tests.actors.scripted_settlement import Late, ScriptedSettlement
+from tests.virtual import Faults
 
 
 async def test_two_calls_with_one_key_at_once_wait_for_one_answer(
@@ -123,3 +125,55 @@ async def test_a_refusal_binds_nothing(tmp_path: Path, autojump_clock: MockClock
     async with ready_core(tmp_path) as s:
         assert await s.ask_seat("alice", "k", 1) == refuse("stake_below_floor", floorUsdCents=FLOOR)
         assert (await s.seat("bob", "k")).player_id == "bob"
+
+
+async def test_a_key_is_looked_up_only_if_its_seat_cannot_be_written(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    faults = Faults()
+    async with ready_core(tmp_path, faults=faults) as s:
+        look_up = "from seat where partner_id = ? and environment = ? and idempotency_key = ?"
+        seat = await s.seat("alice", "k")
+        await s.seat("bob", environment="live")
+        assert faults.count(look_up) == 0
+        assert await s.ask_seat("alice", "k") == m.Seated(seat, replayed=True)
+        assert faults.count(look_up) == 1
+        assert isinstance(await s.ask_seat("carol", cents=1), Refusal)
+        assert faults.count(look_up) == 2
+
+
+async def test_a_repeated_key_does_not_make_the_writes_beside_it_begin_again(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    faults = Faults()
+    async with ready_core(tmp_path, faults=faults) as s:
+        partners = [f"partner-{number}" for number in range(5)]
+        for partner in partners:
+            await s.open_partner(partner)
+            await s.seat("alice", "k", partner=partner)
+        faults.statements.clear()
+        seats = {}
+
+        async def take(partner: str, key: str) -> None:
+            seats[partner] = await s.seat("alice", key, partner=partner)
+
+        async with trio.open_nursery() as nursery:
+            for number, partner in enumerate(partners):
+                nursery.start_soon(take, partner, "k" if number == 2 else "another")
+        assert [seats[partner].seq for partner in partners] == [2, 2, 1, 2, 2]
+        assert (faults.count("begin immediate"), faults.count("commit")) == (1, 1)
+
+
+async def test_a_repeated_key_is_answered_while_nothing_can_be_written(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    faults = Faults()
+    async with ready_core(tmp_path, faults=faults) as s:
+        seat = await s.seat("alice", "k")
+        for statement in ("begin immediate", "insert into seat"):
+            faults.fail(statement)
+            assert await s.ask_seat("alice", "k") == m.Seated(seat, replayed=True)
+            with pytest.raises(Crashed):
+                await s.ask_seat("bob")
+            faults.heal()
+        await s.check_money()

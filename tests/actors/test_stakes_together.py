@@ -1,6 +1,7 @@
 """Stakes that wait at once are written together, and each is decided as it would be alone."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -54,6 +55,19 @@ def table(s: ReadyCore, name: str) -> list[str]:
     return sorted(map(repr, select(s, f"select * from {name}")))  # noqa: S608  one of TABLES
 
 
+def key_names(s: ReadyCore) -> Callable[[str], str]:
+    """Return what puts keys in place of ids and leaves hashes out: a replay draws an id, too."""
+    keys = dict(select(s, "select seat_id, idempotency_key from seat"))
+    for match_id, key in select(s, "select match_id, max(idempotency_key) from seat group by 1"):
+        keys[match_id] = f"match of {key}"
+
+    def named(text: str) -> str:
+        without_hashes = re.sub(r"\b[0-9a-f]{64}\b", "a hash", text)
+        return re.sub(r"(?:sea|mat)_\w+", lambda found: keys[found[0]], without_hashes)
+
+    return named
+
+
 def seated(answers: Sequence[object]) -> list[str]:
     return [each.seat.player_id for each in answers if isinstance(each, Seated)]
 
@@ -89,22 +103,26 @@ def test_stakes_decided_together_give_the_same_rows_and_answers_as_one_after_the
     seed: int, environment: Environment, tmp_path: Path
 ) -> None:
     requests = random_stakes(Random(seed))
-    found: dict[bool, tuple[list[Any], list[Any]]] = {}
+    found: dict[bool, tuple[list[str], list[list[str]]]] = {}
+    answers: list[Any] = []
 
     async def play(together: bool) -> None:
         async with ready_core(tmp_path / str(together), seed=seed) as s:
             await s.set_tier("gold", FLOOR, 180)
             groups = [requests] if together else [[each] for each in requests]
-            answers = [
+            answers[:] = [
                 each for group in groups for each in await ask_at_once(s, group, environment)
             ]
-            await s.check_money()
-            found[together] = (answers, [table(s, each) for each in TABLES])
+            await s.check_money()  # and the chain of hashes, which cover the ids
+            by_key = key_names(s)
+            found[together] = (
+                [by_key(repr(each)) for each in answers],
+                [sorted(map(by_key, table(s, each))) for each in TABLES],
+            )
 
     for together in (True, False):
         trio.run(play, together, clock=MockClock(autojump_threshold=0))
     assert found[True] == found[False]
-    answers, _ = found[True]
     assert {type(each) for each in answers} == {Seated, Refusal}
     assert {each.replayed for each in answers if isinstance(each, Seated)} == {True, False}
     if environment == "test":

@@ -39,6 +39,7 @@ class Plan:
         self._partner_id = partner_id
         self._environment: Environment = environment
         self._was_head = head
+        self._inserts: list[Stmt] = []  # of seats; `tx` puts them first
         self._stmts: list[Stmt] = []
         self._totals: dict[TotalsKey, Totals] = {}
 
@@ -67,7 +68,10 @@ class Plan:
             self.waiting[seat.seat_id] = seat
         else:
             self.waiting.pop(seat.seat_id, None)
-        self._stmts.append(rows.insert_seat(seat) if was is None else rows.update_seat(was, seat))
+        if was is None:
+            self._inserts.append(rows.insert_seat(seat))
+        else:
+            self._stmts.append(rows.update_seat(was, seat))
         return seat
 
     def start(
@@ -151,7 +155,11 @@ class Plan:
             self._totals[key] = change if known is None else known + change
 
     def tx(self) -> Tx | None:
-        """Return the transaction, or None when there is nothing to write."""
+        """Return the transaction, or None when there is nothing to write.
+
+        New seats come first: if the key of a lone seat is taken, the transaction has then changed
+        nothing yet, and the store refuses it without repeating those beside it.
+        """
         self._stmts.extend(
             raise_totals(self._partner_id, self._environment, key, change)
             for key, change in self._totals.items()
@@ -160,4 +168,5 @@ class Plan:
             self._stmts.append(
                 rows.move_head(self._partner_id, self._environment, self._was_head, self.head)
             )
-        return Tx(self._partner_id, tuple(self._stmts)) if self._stmts else None
+        stmts = (*self._inserts, *self._stmts)
+        return Tx(self._partner_id, stmts) if stmts else None
