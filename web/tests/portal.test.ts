@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { agoOf, centsOf, dollars } from '../src/portal/parts/format';
-import { pathOf, placeOf, ROUTES } from '../src/portal/routes';
+import { linkTo, NOWHERE, pathOf, placeOf, ROUTES } from '../src/portal/routes';
 import { claimsOf, insidePortal } from '../src/portal/sign-in';
 
 const ORIGIN = 'https://games.example';
@@ -29,17 +29,29 @@ test('every page has an address', () => {
   for (const route of ROUTES) {
     for (const environment of ['test', 'live'] as const) {
       if (route.only !== undefined && route.only !== environment) continue;
+      if (route.list !== undefined) continue; // its address has an id
       const place = { environment, route, id: null };
       assert.deepEqual(placeOf(pathOf(environment, route), environment), place);
       assert.deepEqual(placeOf(`/portal/${environment}/${route.name}`), place);
     }
   }
   const [home] = ROUTES;
-  assert.deepEqual(placeOf('/portal/live/nothing').route, home);
-  assert.deepEqual(placeOf('/portal/live/try').route, home);
+  assert.deepEqual(placeOf('/portal/live/').route, home);
   assert.equal(placeOf('/portal').environment, 'test');
   assert.equal(placeOf('/portal/members', 'live').environment, 'live');
   assert.equal(pathOf('live', home!), '/portal/live');
+});
+
+test('an address that leads to no page is told as such, and does not show Home', () => {
+  for (const path of ['live/nothing', 'nothing', 'live/try', 'test/matches', 'live/invoice/']) {
+    assert.equal(placeOf(`/portal/${path}`).route, NOWHERE, path);
+  }
+  assert.equal(placeOf('/portal/live/nothing').environment, 'live');
+});
+
+test('a link to a page that one environment has leads there from both', () => {
+  assert.equal(linkTo('live', 'try'), '/portal/test/try');
+  assert.equal(linkTo('live', 'keys'), '/portal/live/keys');
 });
 
 test('a page about one thing has its id in the address', () => {

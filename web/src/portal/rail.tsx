@@ -5,7 +5,7 @@ import type { Account, Environment } from './api';
 import type { Banner } from './banners';
 import { Icon } from './parts/icon';
 import { Tag } from './parts/note';
-import { pathOf, HOME, ROUTES } from './routes';
+import { HOME, linkTo, NOWHERE, pathOf, ROUTES } from './routes';
 import type { Group, Place, Route } from './routes';
 
 const NAMES = { test: 'Test', live: 'Live' } as const;
@@ -37,7 +37,7 @@ export function Rail({ account, place, banners, onLeave }: RailProps) {
             <a
               key={other}
               class={`of-${other}`}
-              href={pathOf(other, sameIn(other, route), null)}
+              href={sameIn(other, route)}
               aria-current={other === environment ? 'true' : undefined}
             >
               <i class="dot" />
@@ -56,9 +56,17 @@ export function Rail({ account, place, banners, onLeave }: RailProps) {
   );
 }
 
-/** The page to show after the switch: the same one where there is one. */
-function sameIn(other: Environment, route: Route): Route {
-  return route.whole || (route.only !== undefined && route.only !== other) ? HOME : route;
+/** The address after the switch: of the same page, of the list for a page about one thing. */
+function sameIn(other: Environment, route: Route): string {
+  if (route.list !== undefined) return linkTo(other, route.list);
+  const here = !route.whole && route !== NOWHERE && (route.only ?? other) === other;
+  return pathOf(other, here ? route : HOME);
+}
+
+/** Marks the link to the page that is shown, and to the list that the page belongs to. */
+function currentOf(other: Route, { name, list }: Route): 'page' | 'true' | undefined {
+  if (other.name === name) return 'page';
+  return other.name === list ? 'true' : undefined;
 }
 
 interface LinksProps {
@@ -77,7 +85,7 @@ function Links({ group, place: { environment, route }, banners }: LinksProps) {
     <ul>
       {shown.map((other) => (
         <li key={other.name}>
-          <a href={pathOf(environment, other)} aria-current={other === route ? 'page' : undefined}>
+          <a href={pathOf(environment, other)} aria-current={currentOf(other, route)}>
             <Icon name={other.icon} />
             {other.title}
             {failing(other.name) > 0 && (

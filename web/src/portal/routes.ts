@@ -21,6 +21,8 @@ export interface Route {
   whole?: true;
   /** The one environment that has the page. */
   only?: Environment;
+  /** For a page about one thing: the page that lists such things. */
+  list?: string;
   load(): Promise<{ default: ComponentType<PageProps> }>;
 }
 
@@ -61,6 +63,7 @@ export const ROUTES: readonly Route[] = [
     title: 'Match',
     icon: 'find',
     group: 'hidden',
+    list: 'find',
     load: () => import('./pages/match'),
   },
   {
@@ -124,6 +127,7 @@ export const ROUTES: readonly Route[] = [
     title: 'Invoice',
     icon: 'bill',
     group: 'hidden',
+    list: 'invoices',
     load: () => import('./pages/invoice'),
   },
   {
@@ -176,6 +180,15 @@ export const ROUTES: readonly Route[] = [
   },
 ];
 
+/** Stands for every address that leads to no page. It has no address of its own. */
+export const NOWHERE: Route = {
+  name: 'nowhere',
+  title: 'No such page',
+  icon: 'no',
+  group: 'hidden',
+  load: () => import('./pages/nowhere'),
+};
+
 export interface Place {
   environment: Environment;
   route: Route;
@@ -184,17 +197,17 @@ export interface Place {
 }
 
 /**
- * Returns where a path leads. Without an environment: to the last one. An unknown page, and one
- * that the environment does not have: to Home.
+ * Returns where a path leads. Without an environment: to the last one. `NOWHERE` for an unknown
+ * page, for one that the environment does not have, and for one about one thing without its id.
  */
 export function placeOf(path: string, last: Environment = 'test'): Place {
   const [, , ...parts] = path.split('/');
   const named = parts[0] === 'test' || parts[0] === 'live';
   const environment = named ? (parts.shift() as Environment) : last;
   const [name = '', id = ''] = parts;
-  const route = ROUTES.find((other) => other.name === name) ?? HOME;
-  const missing = route.only !== undefined && route.only !== environment;
-  return { environment, route: missing ? HOME : route, id: id === '' ? null : decoded(id) };
+  const route = ROUTES.find((other) => other.name === name) ?? NOWHERE;
+  const missing = (route.only ?? environment) !== environment || (route.list && id === '');
+  return { environment, route: missing ? NOWHERE : route, id: id === '' ? null : decoded(id) };
 }
 
 function decoded(part: string): string {
@@ -212,9 +225,9 @@ export function pathOf(environment: Environment, route: Route, id: string | null
   return `/portal/${parts.filter((part) => part !== '').join('/')}`;
 }
 
-/** Returns the address of a page by its name. */
+/** Returns the address of a page by its name; in the one environment that has it, if only one has. */
 export function linkTo(environment: Environment, name: string, id: string | null = null): string {
   const route = ROUTES.find((other) => other.name === name);
   if (route === undefined) throw new Error(`There is no page ${name}.`);
-  return pathOf(environment, route, id);
+  return pathOf(route.only ?? environment, route, id);
 }

@@ -1,0 +1,50 @@
+"""Where the addresses of the portal lead."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.axe import axe_faults_in_both_schemes
+from tests.browser.members import by_key
+from tests.browser.visitor import Visitor
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def admin(browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
+    """The demo's admin, who has given no code yet."""
+    visitor = Visitor(browser, demo)
+    visitor.enter()
+    yield visitor
+    visitor.close()
+
+
+def test_an_address_without_a_page_says_so_and_leads_home(admin: Visitor) -> None:
+    admin.go("live/nothing", "No such page")
+    expect(admin.page.locator(".answer")).to_contain_text("/portal/live/nothing")
+    assert axe_faults_in_both_schemes(admin.page) == []
+    admin.page.locator("main").get_by_role("link", name="Home").click()
+    admin.stands_at("Home")
+    admin.page.wait_for_url("**/portal/live")
+
+
+def test_a_page_of_the_other_environment_is_named_and_linked(admin: Visitor) -> None:
+    admin.go("live/try", "No such page")
+    admin.page.get_by_role("link", name="Try it in test").click()
+    admin.stands_at("Try it")
+    admin.page.wait_for_url("**/portal/test/try")
+
+
+def test_the_switch_leads_from_a_match_to_the_matches_of_the_other_environment(
+    admin: Visitor, demo: dict[str, str]
+) -> None:
+    match_id = by_key(demo, "GET", "/partner/results")["results"][0]["matchId"]
+    admin.open(f"/portal/test/matches/{match_id}")
+    admin.page.get_by_role("heading", level=1, name="won against").wait_for()
+    pages = admin.page.get_by_role("navigation", name="Pages")
+    expect(pages.get_by_role("link", name="Find a match")).to_have_attribute("aria-current", "true")
+    pages.get_by_role("link", name="Live").click()
+    admin.stands_at("Find a match")
+    admin.page.wait_for_url("**/portal/live/find")
