@@ -1,9 +1,9 @@
-"""Where the addresses of the portal lead."""
+"""Where the addresses of the portal lead, and where the focus stays."""
 
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from tests.browser.axe import axe_faults_in_both_schemes
 from tests.browser.members import by_key
@@ -48,3 +48,35 @@ def test_the_switch_leads_from_a_match_to_the_matches_of_the_other_environment(
     pages.get_by_role("link", name="Live").click()
     admin.stands_at("Find a match")
     admin.page.wait_for_url("**/portal/live/find")
+
+
+def test_a_button_keeps_the_focus_while_its_act_is_under_way(admin: Visitor) -> None:
+    admin.go("test/webhooks", "Webhooks")
+    held: list[Route] = []
+    admin.page.route("**/webhooks/test/test", lambda route: held.append(route))
+    button = admin.page.get_by_role("button", name="Send a test event")
+    button.focus()
+    admin.page.keyboard.press("Enter")
+    expect(button).to_have_attribute("aria-busy", "true")
+    expect(button).to_be_focused()
+    admin.page.keyboard.press("Enter")  # a second press is ignored
+    while not held:
+        admin.page.wait_for_timeout(20)
+    held[0].continue_()
+    expect(button).to_have_attribute("aria-busy", "false")
+    expect(button).to_be_focused()
+    assert len(held) == 1
+    admin.page.unroute_all()
+
+
+def test_the_focus_returns_to_the_button_whose_act_asked_for_a_code(admin: Visitor) -> None:
+    admin.go("test/keys", "API keys")
+    admin.page.get_by_label("Label of a new test key").fill("shop")
+    button = admin.page.get_by_role("button", name="Create test key")
+    button.focus()
+    admin.page.keyboard.press("Enter")
+    admin.dialog.get_by_label("Six digits").wait_for()
+    admin.page.keyboard.press("Escape")
+    admin.dialog.wait_for(state="hidden")
+    expect(button).to_be_focused()
+    expect(admin.page.get_by_label("Label of a new test key")).to_have_value("shop")

@@ -7,7 +7,10 @@ interface ButtonProps {
   kind?: 'pri' | 'no' | 'yes-bad' | 'plain';
   small?: boolean;
   icon?: IconName;
-  /** Whether the act is under way. The button says so, and ignores presses. */
+  /**
+   * Whether the act is under way. The button says so and ignores presses, but stays focusable: a
+   * button that is disabled loses the focus, and a dialog that the act opens could not give it back.
+   */
   busy?: boolean;
   disabled?: boolean;
   autofocus?: boolean;
@@ -21,14 +24,19 @@ interface ButtonProps {
 export function Button(props: ButtonProps) {
   const { kind, small, icon, busy = false, disabled = false, about, onPress, children } = props;
   const names = ['btn', kind, small ? 'sm' : ''].filter(Boolean).join(' ');
+  const press = (event: Event) => {
+    if (busy) event.preventDefault();
+    else onPress?.();
+  };
   return (
     <button
       type={onPress === undefined ? 'submit' : 'button'}
       class={names}
       aria-busy={busy}
-      disabled={disabled || busy}
+      aria-disabled={busy}
+      disabled={disabled}
       autofocus={props.autofocus ?? false}
-      {...(onPress === undefined ? {} : { onClick: onPress })}
+      onClick={press}
     >
       {icon !== undefined && <Icon name={icon} />}
       <span>
