@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { contrast } from '../src/design/colour';
 import { csvOf } from '../src/portal/parts/csv';
-import { daysIn, forInput, isDay, monthOf, plusDays, shortDay } from '../src/portal/parts/days';
+import { daysIn, forInput, isDay, latestFinal, monthOf, plusDays, shortDay } from '../src/portal/parts/days';
 import { canBeRead, mendedText } from '../src/portal/parts/mend';
 import { LINES, stepFor } from '../src/portal/parts/scale';
 import { offsetOf, rowsShown, WHOLE_MAX } from '../src/portal/parts/window';
@@ -38,6 +38,12 @@ test('a file of values has its quotes doubled and its formulas as text', () => {
   ];
   const text = 'a,b\r\n\'=1+1,"x ""y"", z"\r\n-5,\r\n\'-5,"two\nlines"\r\n';
   assert.equal(csvOf(rows), text);
+});
+
+test('the latest day that may be final is yesterday, from half an hour after midnight UTC', () => {
+  assert.equal(latestFinal(Date.UTC(2026, 2, 1, 0, 29, 59)), '20260227');
+  assert.equal(latestFinal(Date.UTC(2026, 2, 1, 0, 30, 0)), '20260228');
+  assert.equal(latestFinal(Date.UTC(2026, 2, 1, 23, 59, 59)), '20260228');
 });
 
 test('days are counted across months, and what is no day is known', () => {

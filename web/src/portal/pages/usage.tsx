@@ -5,7 +5,7 @@ import type { Api, Environment } from '../api';
 import { PageFrame } from '../page';
 import type { PageProps } from '../page';
 import { LinkButton } from '../parts/button';
-import { isDay, plusDays, shortDay, today } from '../parts/days';
+import { isDay, latestFinal, shortDay } from '../parts/days';
 import { dollars, many } from '../parts/format';
 import { Empty } from '../parts/note';
 import { linkTo } from '../routes';
@@ -55,8 +55,7 @@ async function readFigures(
   wanted: Range | null,
 ): Promise<Figures> {
   try {
-    // Yesterday is nearly always final.
-    const range = wanted ?? firstRange(plusDays(today(), -1));
+    const range = wanted ?? firstRange(latestFinal());
     return await readRange(api, environment, view, range);
   } catch (error) {
     const latest = error instanceof Refused ? error.told.latestDay : undefined;

@@ -44,6 +44,12 @@ export const daysIn = (from: string, to: string) =>
 
 export const today = (now = Date.now()) => dayOfMs(now);
 
+/** How long after its end a day is final at the earliest, in milliseconds: 30 minutes. */
+const FINAL_AFTER_MS = 30 * 60_000;
+
+/** The latest day that may be final. It is final unless money of its matches is still open. */
+export const latestFinal = (now = Date.now()) => plusDays(today(now - FINAL_AFTER_MS), -1);
+
 /** The first second of a day, in epoch seconds. */
 export const beginOf = (day: string) => msOf(day) / 1000;
 
