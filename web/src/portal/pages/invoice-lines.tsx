@@ -26,7 +26,7 @@ export function Lines({ api, environment, invoice, lines, open, onOpen }: LinesP
   return (
     <Card flush>
       <div class="scroll" tabIndex={0} role="region" aria-label="Lines">
-        <table class="t">
+        <table class="t lines">
           <thead>
             <tr>
               <th scope="col">Day</th>
@@ -77,7 +77,9 @@ function LineRow({ api, environment, invoice, line, open, onOpen }: LineProps) {
   return (
     <>
       <tr data-row={line.lineId}>
-        <th scope="row">{shortDay(line.day)}</th>
+        <th scope="row">
+          <span class="nobr">{shortDay(line.day)}</span>
+        </th>
         <td>
           {line.gameId}, {line.tierId}
           {outside && <small>Of an earlier month, after its invoice was final.</small>}

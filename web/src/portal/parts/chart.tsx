@@ -8,8 +8,10 @@ const LOW = 150;
 const LEFT = 52;
 const TOP = 14;
 const FOOT = 26;
-/** Pixels that the name of a bar needs. */
+/** Pixels that the name of a bar needs, with some room beside it. */
 const NAME_PX = 80;
+/** Pixels of half a name. A name nearer to the right edge ends at the edge. */
+const HALF_NAME_PX = 24;
 
 export interface Bar {
   key: string;
@@ -136,12 +138,26 @@ function Bars({ bars, axis, at, width, height, onPick, onPoint }: BarsProps) {
             {axis(value)}
           </text>
           {(bars.length - 1 - index) % apart === 0 && (
-            <text x={LEFT + (index + 0.5) * room} y={height - 6} text-anchor="middle">
-              {name}
-            </text>
+            <Name middle={LEFT + (index + 0.5) * room} width={width} y={height - 6} name={name} />
           )}
         </g>
       ))}
     </>
+  );
+}
+
+interface NameProps {
+  middle: number;
+  width: number;
+  y: number;
+  name: string;
+}
+
+function Name({ middle, width, y, name }: NameProps) {
+  const inside = middle + HALF_NAME_PX <= width;
+  return (
+    <text x={inside ? middle : width} y={y} text-anchor={inside ? 'middle' : 'end'}>
+      {name}
+    </text>
   );
 }

@@ -5,7 +5,7 @@ import type { Api } from '../api';
 
 /** How many entries of a list are kept. The page says so if there are more. */
 export const ENTRIES_MAX = 10_000;
-/** Entries of a page, the most that the service sends at once. */
+/** Entries of a page unless the caller asks for fewer: the most that the service sends at once. */
 const PAGE = 500;
 
 interface Page {
@@ -24,9 +24,15 @@ export interface List<T> {
 
 /**
  * Reads `path`, whose answers have their entries under `name`. `all`: reads on to the end, for a
- * search over all of them.
+ * search over all of them. `size`: how many entries are read at once.
  */
-export function useList<T>(api: Api, path: string, name: string, all: boolean): List<T> {
+export function useList<T>(
+  api: Api,
+  path: string,
+  name: string,
+  all: boolean,
+  size = PAGE,
+): List<T> {
   const [entries, setEntries] = useState<readonly T[] | null>(null);
   const [cursor, setCursor] = useState<string | null>(null);
   const [error, setError] = useState<unknown>(null);
@@ -39,7 +45,7 @@ export function useList<T>(api: Api, path: string, name: string, all: boolean): 
         const glue = path.includes('?') ? '&' : '?';
         const at = after === null ? '' : `&cursor=${encodeURIComponent(after)}`;
         const page = await api.read<Page & Record<string, T[]>>(
-          `${path}${glue}limit=${PAGE}${at}`,
+          `${path}${glue}limit=${size}${at}`,
         );
         if (mine !== turn.current) return;
         const next = [...begun, ...(page[name] ?? [])].slice(0, ENTRIES_MAX);
@@ -50,7 +56,7 @@ export function useList<T>(api: Api, path: string, name: string, all: boolean): 
         if (mine === turn.current) setError(failed);
       }
     },
-    [api, path, name],
+    [api, path, name, size],
   );
   const readAgain = useCallback(() => read([], null), [read]);
   useEffect(() => {

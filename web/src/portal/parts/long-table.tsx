@@ -82,15 +82,20 @@ export function LongTable<Row>(props: LongTableProps<Row>) {
   return (
     <div class="long" role="region" aria-label={label} tabIndex={0}>
       <table
-        class="t cards flat even"
+        class="t cards even"
         role="table"
         aria-label={label}
         aria-rowcount={whole ? rows.length + 1 : -1}
       >
         <thead role="rowgroup">
           <tr role="row" aria-rowindex={1}>
-            {columns.map(({ head, right }) => (
-              <th key={head} scope="col" role="columnheader" class={right ? 'r' : undefined}>
+            {columns.map(({ head, right, wide }) => (
+              <th
+                key={head}
+                scope="col"
+                role="columnheader"
+                class={[right && 'r', wide && 'wide-only'].filter(Boolean).join(' ')}
+              >
                 {head === '' ? <span class="unseen">Open</span> : head}
               </th>
             ))}

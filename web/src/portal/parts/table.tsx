@@ -6,9 +6,9 @@ export interface Column<Row> {
   head: string;
   cell(row: Row): ComponentChildren;
   right?: boolean;
-  /** Whether a phone leaves the column out. */
+  /** Whether the column is left out where there is little room. */
   wide?: boolean;
-  /** Whether the column takes the room that the others leave on a phone. */
+  /** Whether the column takes the room that the others leave, and is cut where that is little. */
   fills?: boolean;
 }
 

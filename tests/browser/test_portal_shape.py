@@ -1,0 +1,105 @@
+"""The shape of the portal's pages: nothing is cut off, at any width."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser.members import by_admin, by_key
+from tests.browser.portal_answers import answer_figures
+from tests.browser.test_portal_rounds import PAGES
+from tests.browser.visitor import Visitor
+
+pytestmark = pytest.mark.browser
+
+_WIDTHS: Final = (1440, 1280, 1024, 768, 390, 360)
+
+_CUT: Final = """() => {
+  const faults = [];
+  const name = (element) => element.tagName + ' ' + element.textContent.trim().slice(0, 40);
+  const isShown = (element) => element.getClientRects().length > 0;
+  const right = (element) => element.getBoundingClientRect().right;
+  for (const element of document.querySelectorAll('main :is(a, button, input, select)')) {
+    if (!isShown(element) || element.closest('.unseen, pre') !== null) continue;
+    for (let box = element.parentElement; box.id !== 'main'; box = box.parentElement) {
+      const { overflowX, textOverflow } = getComputedStyle(box);
+      if (overflowX === 'visible' || textOverflow === 'ellipsis') continue;
+      if (right(element) > right(box) + 1) faults.push(`right: ${name(element)}`);
+    }
+  }
+  for (const cell of document.querySelectorAll('main .even tr[data-row] > *')) {
+    if (!isShown(cell)) continue;
+    const [inner, outer] = [cell.getBoundingClientRect(), cell.parentElement.getBoundingClientRect()];
+    if (inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1) {
+      faults.push(`row: ${name(cell)}`);
+    }
+  }
+  for (const text of document.querySelectorAll('main .chart text:not(.top)')) {
+    if (right(text) > right(text.ownerSVGElement) + 1) faults.push(`chart: ${name(text)}`);
+  }
+  if (document.documentElement.scrollWidth > innerWidth) faults.push('the page scrolls sideways');
+  return faults;
+}"""
+"""Names what is cut off: controls, cells of a log, names of a chart."""
+
+
+@pytest.fixture(scope="module")
+def admin(browser: Browser, demo: dict[str, str], admin_window: None) -> Iterator[Visitor]:
+    """The demo's admin. The account also has an invite and a key with a long label."""
+    invite = {"email": "somebody.with.a.long.address@demo.example", "role": "developer"}
+    assert by_admin(demo, "POST", "invites", invite)["_status"] == 200
+    key = {"environment": "test", "label": "The shop's second server, in the cellar"}
+    assert by_admin(demo, "POST", "keys", key)["_status"] == 200
+    visitor = Visitor(browser, demo)
+    visitor.enter()
+    yield visitor
+    visitor.close()
+
+
+def _faults(visitor: Visitor) -> dict[int, list[str]]:
+    """Return what the page that is open cuts off, by the widths at which it does."""
+    found = {}
+    for width in _WIDTHS:
+        visitor.page.set_viewport_size({"width": width, "height": 800})
+        visitor.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => done()))")
+        found[width] = visitor.page.evaluate(_CUT)
+    visitor.page.set_viewport_size({"width": 1280, "height": 800})
+    return {width: faults for width, faults in found.items() if faults}
+
+
+@pytest.mark.parametrize(("path", "title"), PAGES)
+def test_a_page_cuts_nothing_off_at_any_width(admin: Visitor, path: str, title: str) -> None:
+    admin.go(path, title)
+    assert _faults(admin) == {}
+
+
+def test_an_opened_entry_of_a_log_cuts_nothing_off(admin: Visitor) -> None:
+    attempt = admin.call("GET", "webhooks/test/attempts")["attempts"][0]
+    admin.go(f"test/webhooks?open={attempt['attemptId']}", "Webhooks")
+    admin.page.get_by_role("region", name="Request").wait_for()
+    assert _faults(admin) == {}
+    event = admin.call("GET", "events")["events"][0]
+    admin.go(f"events?open={event['eventId']}", "Event log")
+    admin.page.get_by_role("region", name="Detail").wait_for()
+    assert _faults(admin) == {}
+
+
+def test_the_page_of_a_match_cuts_nothing_off(admin: Visitor, demo: dict[str, str]) -> None:
+    match_id = by_key(demo, "GET", "/partner/results")["results"][0]["matchId"]
+    admin.open(f"/portal/test/matches/{match_id}")
+    admin.page.get_by_role("heading", level=1, name="won against").wait_for()
+    assert _faults(admin) == {}
+
+
+def test_figures_and_invoices_cut_nothing_off(admin: Visitor) -> None:
+    answer_figures(admin.page)
+    for path, title in (
+        ("test/usage", "Usage"),
+        ("test/usage?by=tier", "Usage"),
+        ("test/invoices", "Invoices"),
+        ("test/invoice/inv_7?open=lin_20261031", "Invoice 7"),
+    ):
+        admin.go(path, title)
+        assert _faults(admin) == {}, path
+    admin.page.unroute_all()
