@@ -90,11 +90,11 @@ def test_a_change_by_somebody_else_is_shown_and_not_overwritten(admin: Visitor) 
     colleague = opened.value
     colleague.set_default_timeout(30_000)
     for state, other in (("off", "on"), ("on", "off")):
-        colleague.get_by_role("button", name=f"Turn Reversi {state} in test").click()
+        colleague.get_by_role("button", name=f"Turn {state} Reversi in test").click()
         if state == "off":
             asked = colleague.get_by_role("dialog")
             asked.get_by_role("button", name="Turn Reversi off in test").click()
-        colleague.get_by_role("button", name=f"Turn Reversi {other} in test").wait_for()
+        colleague.get_by_role("button", name=f"Turn {other} Reversi in test").wait_for()
         page.get_by_label("Origin of a page").fill("https://shop.example/play?x=1")
         admin.press("Add test origin")
         admin.dialog.get_by_text("Somebody has changed the account").wait_for()
@@ -104,7 +104,7 @@ def test_a_change_by_somebody_else_is_shown_and_not_overwritten(admin: Visitor) 
             admin.press("Show what it is now")
             admin.dialog.wait_for(state="hidden")
             page.get_by_text("partner_changed").wait_for()
-            page.locator("button:enabled", has_text="Add test origin").wait_for()
+            page.locator("button[aria-busy=false]", has_text="Add test origin").wait_for()
             assert page.get_by_label("Origin of a page").input_value().startswith("https://shop")
             assert page.get_by_role("listitem").filter(has_text="shop.example").count() == 0
     admin.press("Go on all the same")
@@ -120,9 +120,9 @@ def test_games_are_turned_off_and_on_in_test_and_requested_in_live(admin: Visito
     admin.open("/portal/test/games")
     admin.stands_at("Games")
     reversi = admin.page.locator('[data-row="reversi"]')
-    admin.press("Turn Reversi off in test", reversi)
+    admin.press("Turn off Reversi in test", reversi)
     admin.press("Turn Reversi off in test", admin.dialog)
-    admin.press("Turn Reversi on in test", reversi)
+    admin.press("Turn on Reversi in test", reversi)
     reversi.get_by_text("on", exact=True).wait_for()
     admin.page.get_by_role("link", name="Live", exact=True).click()
     admin.page.wait_for_url("**/portal/live/games")
@@ -130,7 +130,7 @@ def test_games_are_turned_off_and_on_in_test_and_requested_in_live(admin: Visito
     assert admin.page.title().startswith("Live · Games · ")
     admin.page.go_back()
     admin.page.wait_for_url("**/portal/test/games")
-    admin.page.get_by_role("button", name="Turn Reversi off in test").wait_for()
+    admin.page.get_by_role("button", name="Turn off Reversi in test").wait_for()
 
 
 def test_a_webhook_is_saved_tried_and_switched_off(admin: Visitor) -> None:

@@ -1,8 +1,10 @@
 """The portal's search for matches, and the page of a match, in a real browser."""
 
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from playwright.sync_api import Route, expect
 
 from tests.browser.axe import axe_faults_in_both_schemes
 from tests.browser.members import by_key, seat
@@ -85,3 +87,28 @@ def test_the_other_environment_is_named_and_never_mixed_in(viewer: Visitor, play
     viewer.open("/portal/live/find")
     page.get_by_role("heading", name="What happened to my money?").wait_for()
     assert axe_faults_in_both_schemes(page) == []
+
+
+def test_older_matches_follow_when_asked_for(viewer: Visitor, played: Any) -> None:
+    page = viewer.page
+    listed = page.get_by_role("region", name="Latest matches").locator("tbody tr")
+    (match, *_) = viewer.call("GET", "matches?environment=test")["matches"]
+    many = [match | {"matchId": f"mat_{number}"} for number in range(45)]
+
+    def answer(route: Route) -> None:
+        query = parse_qs(urlsplit(route.request.url).query)
+        first, limit = int(query.get("cursor", ["0"])[0]), int(query["limit"][0])
+        more = first + limit < len(many)
+        cursor = str(first + limit) if more else None
+        told = {"matches": many[first : first + limit], "nextCursor": cursor, "hasMore": more}
+        route.fulfill(json=told)
+
+    page.route("**/partner/admin/matches?*", answer)
+    viewer.open("/portal/test/find")
+    expect(listed).to_have_count(20)
+    viewer.press("Show 20 more")
+    expect(listed).to_have_count(40)
+    viewer.press("Show 20 more")
+    expect(listed).to_have_count(45)
+    expect(page.get_by_role("button", name="Show 20 more")).to_have_count(0)
+    page.unroute_all()

@@ -1,4 +1,4 @@
-"""Where the addresses of the portal lead, and where the focus stays."""
+"""Where the portal's addresses lead, where the focus stays, and what Home says when all is done."""
 
 from collections.abc import Iterator
 
@@ -80,3 +80,20 @@ def test_the_focus_returns_to_the_button_whose_act_asked_for_a_code(admin: Visit
     admin.dialog.wait_for(state="hidden")
     expect(button).to_be_focused()
     expect(admin.page.get_by_label("Label of a new test key")).to_have_value("shop")
+
+
+def test_home_shows_the_latest_matches_and_folds_the_steps_once_all_are_done(
+    admin: Visitor,
+) -> None:
+    admin.go("test", "Home")
+    latest = admin.page.get_by_role("region", name="Latest matches")
+    expect(latest.locator("tbody tr")).to_have_count(1)
+    step = admin.page.locator('[data-step="play"]')
+    expect(step).to_be_hidden()
+    admin.page.locator("summary", has_text="Ready in test").click()
+    expect(step).to_be_visible()
+    assert axe_faults_in_both_schemes(admin.page) == []
+    latest.get_by_role("link").first.click()
+    admin.page.get_by_role("heading", level=1, name="won against").wait_for()
+    admin.go("live", "Home")
+    expect(admin.page.locator('[data-step="play"]')).to_be_visible()

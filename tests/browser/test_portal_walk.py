@@ -51,11 +51,11 @@ _OFFERS: Final[dict[str, tuple[Offer, ...]]] = {
     "test/keys": _KEYS,
     "live/keys": _KEYS,
     "test/games": (
-        Offer("Turn .* on in test", "POST", "games/{game_id}/test"),
-        Offer("Turn .* off in test", "DELETE", "games/{game_id}/test"),
+        Offer("Turn on .* in test", "POST", "games/{game_id}/test"),
+        Offer("Turn off .* in test", "DELETE", "games/{game_id}/test"),
     ),
     "live/games": (
-        Offer("Request .* in live", "POST", "games/{game_id}/live-request"),
+        Offer("Request live access to .*", "POST", "games/{game_id}/live-request"),
         Offer("Give up live access to .*", "DELETE", "games/{game_id}/live-request"),
     ),
     "test/origins": (

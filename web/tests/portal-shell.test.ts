@@ -74,7 +74,7 @@ test('the steps are those the service tells, and who may not do one is told whom
     game: null,
     readiness: { gameId: 'reversi', ready: false, gates: GATES },
     keys: 0,
-    played: false,
+    matches: [],
     admins: ['ada@a.example'],
   };
   const context = { environment: 'test', standing, busy: false, turnOn: () => {} } as const;

@@ -3,6 +3,7 @@
 import { useCallback } from 'preact/hooks';
 import type { Api, Environment } from './api';
 import type { Member } from './changes';
+import type { Match } from './match/match';
 import { useReadingOf } from './page';
 
 export interface Gate {
@@ -31,6 +32,9 @@ interface Key {
   status: 'active' | 'scheduled' | 'revoked';
 }
 
+/** How many of the latest matches are read. */
+const LATEST = 5;
+
 /** What an account has and what it lacks for a match in an environment. */
 export interface Standing {
   /** The game that it is about, which the service chooses: one that is on, if there is one. */
@@ -38,8 +42,8 @@ export interface Standing {
   readiness: Readiness | null;
   /** How many keys of the environment work. */
   keys: number;
-  /** Whether a match has been played. */
-  played: boolean;
+  /** The latest matches. */
+  matches: Match[];
   /** The admins of the account, who can do what other members may not. */
   admins: string[];
 }
@@ -49,7 +53,7 @@ export async function readStanding(api: Api, environment: Environment): Promise<
   const [{ games }, { keys }, { matches }, { members }, readiness] = await Promise.all([
     api.read<{ games: Game[] }>('games?limit=500'),
     api.read<{ keys: Key[] }>('keys?limit=500'),
-    api.read<{ matches: unknown[] }>(`matches?environment=${environment}&limit=1`),
+    api.read<{ matches: Match[] }>(`matches?environment=${environment}&limit=${LATEST}`),
     api.read<{ members: Member[] }>('members?limit=500'),
     api.read<Readiness>(`readiness?environment=${environment}`),
   ]);
@@ -58,7 +62,7 @@ export async function readStanding(api: Api, environment: Environment): Promise<
     game,
     readiness: game && readiness,
     keys: keys.filter((key) => key.environment === environment && key.status !== 'revoked').length,
-    played: matches.length > 0,
+    matches,
     admins: members.filter(({ role }) => role === 'admin').map(({ email }) => email),
   };
 }

@@ -180,10 +180,11 @@ function keyStep({ account, environment, standing }: StepContext): Step {
 
 function playStep({ account, environment, standing }: StepContext): Step {
   const mayTry = environment === 'test' && account.role !== 'viewer';
+  const played = standing.matches.length > 0;
   return {
     name: 'play',
-    title: standing.played ? `A ${environment} match has been played` : 'Play a first match',
-    done: standing.played,
+    title: played ? `A ${environment} match has been played` : 'Play a first match',
+    done: played,
     says:
       environment === 'test'
         ? 'Seat two test players and play both sides, right here.'

@@ -3,23 +3,23 @@
 import { useEffect, useState } from 'preact/hooks';
 import { go, useQuery } from '../address';
 import type { Api, Environment } from '../api';
-import { PageFrame, useReading } from '../page';
+import { PageFrame, Problem, READ_AGAIN } from '../page';
 import type { PageProps } from '../page';
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
-import { agoOf, dollars, many, timeOf } from '../parts/format';
-import { shortId, whyEnded } from '../match/match';
+import { agoOf, many, timeOf } from '../parts/format';
+import { useList } from '../parts/list';
+import { matchColumns } from '../match/columns';
 import type { Match } from '../match/match';
-import { Empty, Note, Tag } from '../parts/note';
+import { Empty, Note } from '../parts/note';
 import { Table } from '../parts/table';
-import type { Column } from '../parts/table';
 import { linkTo } from '../routes';
 import '../styles/find.css';
 
 /** How many matches one search shows. */
 const SHOWN = 100;
 
-/** How many matches are listed before a search. */
+/** How many matches are listed before a search, and how many a press adds. */
 const LATEST = 20;
 
 /** What a text may be, in the order in which the answers are preferred. */
@@ -181,16 +181,31 @@ function answerOf(
 
 /** The latest matches, which are shown until a search. */
 function Latest({ api, environment }: Pick<PageProps, 'api' | 'environment'>) {
-  const path = `matches?environment=${environment}&limit=${LATEST}`;
-  const { value } = useReading<Page>(api, path);
-  if (value === null) return null;
-  if (value.matches.length === 0) return <Teaching />;
+  const path = `matches?environment=${environment}`;
+  const { entries, whole, error, more, readAgain } = useList<Match>(
+    api,
+    path,
+    'matches',
+    false,
+    LATEST,
+  );
+  const atBegin = entries === null || entries.length <= LATEST;
+  useEffect(() => {
+    if (!atBegin) return; // a list that was read further is not cut short
+    const again = () => void readAgain();
+    addEventListener(READ_AGAIN, again);
+    return () => removeEventListener(READ_AGAIN, again);
+  }, [atBegin, readAgain]);
+  if (error !== null) return <Problem error={error} />;
+  if (entries === null) return null;
+  if (entries.length === 0) return <Teaching />;
+  const foot = whole ? undefined : <Button onPress={more}>Show {LATEST} more</Button>;
   return (
-    <Card flush title="Latest matches">
+    <Card flush title="Latest matches" foot={foot}>
       <Table
         label="Latest matches"
-        columns={columnsOf(environment, null)}
-        rows={value.matches}
+        columns={matchColumns(environment, null)}
+        rows={entries}
         keyOf={({ matchId }) => matchId}
       />
     </Card>
@@ -254,70 +269,11 @@ function Matches({ searched, found, environment, onKind }: MatchesProps) {
       <Card flush>
         <Table
           label="Matches"
-          columns={columnsOf(environment, player)}
+          columns={matchColumns(environment, player)}
           rows={found.matches}
           keyOf={(match) => match.matchId}
         />
       </Card>
     </>
   );
-}
-
-/** The columns; with a player, as that player sees it. */
-function columnsOf(environment: Environment, player: string | null): Column<Match>[] {
-  const mine = (match: Match) =>
-    match.seats.find((seat) => seat.playerId === player) ?? match.seats[0]!;
-  const others = (match: Match) =>
-    match.seats.filter((seat) => player === null || seat !== mine(match));
-  return [
-    {
-      head: 'Match',
-      cell: (match) => (
-        <a class="mono" href={linkTo(environment, 'matches', match.matchId)}>
-          {shortId(match.matchId)}
-        </a>
-      ),
-    },
-    { head: 'When', cell: (match) => timeOf(match.endedAt ?? match.startedAt, 'running') },
-    { head: 'Game and tier', cell: (match) => `${match.gameId}, ${match.tierId}` },
-    {
-      head: player === null ? 'Players' : 'Against',
-      cell: (match) =>
-        others(match)
-          .map((seat) => seat.playerId)
-          .join(' and ') || <span class="quiet">nobody</span>,
-    },
-    {
-      head: 'End',
-      cell: (match) => <End match={match} result={mine(match).result} player={player} />,
-    },
-    {
-      head: 'Money',
-      right: true,
-      cell: (match) => moneyOf(match, player === null ? match.seats : [mine(match)]),
-    },
-  ];
-}
-
-interface EndProps {
-  match: Match;
-  result: string | undefined;
-  player: string | null;
-}
-
-function End({ match, result, player }: EndProps) {
-  if (match.status === 'started') return <Tag icon="play">runs</Tag>;
-  if (match.status === 'no_contest') return <Tag tone="warn">{whyEnded(match)}</Tag>;
-  if (result === 'drawn') return <Tag>drawn</Tag>;
-  if (player === null) return <Tag>decided</Tag>;
-  return result === 'won' ? <Tag tone="good">won</Tag> : <Tag>lost</Tag>;
-}
-
-function moneyOf(match: Match, seats: readonly Match['seats'][number][]): string {
-  if (match.status === 'started') return 'held';
-  if (seats.some((seat) => seat.rakeUsdCents === undefined)) return 'not yet';
-  const sum = (of: (seat: Match['seats'][number]) => number | undefined) =>
-    seats.reduce((total, seat) => total + (of(seat) ?? 0), 0);
-  const back = sum((seat) => seat.refundUsdCents);
-  return back > 0 ? `${dollars(back)} back` : dollars(sum((seat) => seat.payoutUsdCents));
 }

@@ -75,9 +75,10 @@ function columnsOf(
             small
             {...(act.loses ? { kind: 'no' } : {})}
             busy={busy}
+            about={act.about}
             onPress={() => onAct(act)}
           >
-            {capital(act.what)}
+            {act.short}
           </Button>
         );
       },

@@ -1,6 +1,7 @@
 import '../styles/home.css';
 import type { Environment, OpenPlay } from '../api';
 import { useChanges } from '../changes';
+import { matchColumns } from '../match/columns';
 import { PageFrame, Problem, mayWrite, useAct } from '../page';
 import type { PageProps } from '../page';
 import { LinkButton } from '../parts/button';
@@ -9,6 +10,7 @@ import { Checklist } from '../parts/checklist';
 import type { Step } from '../parts/checklist';
 import { clockOf } from '../parts/format';
 import { Tag } from '../parts/note';
+import { Table } from '../parts/table';
 import { Ago } from '../parts/time';
 import { useStanding } from '../readiness';
 import type { Game, Standing } from '../readiness';
@@ -68,6 +70,24 @@ function Answer({ needed, advised, environment }: AnswerProps) {
   );
 }
 
+/** The latest matches, as on the page that lists all. */
+function Latest({ standing, environment }: Pick<StatsProps, 'standing' | 'environment'>) {
+  return (
+    <Card
+      flush
+      title="Latest matches"
+      aside={<a href={linkTo(environment, 'find')}>All matches</a>}
+    >
+      <Table
+        label="Latest matches"
+        columns={matchColumns(environment, null)}
+        rows={standing.matches}
+        keyOf={({ matchId }) => matchId}
+      />
+    </Card>
+  );
+}
+
 function Ring({ done, all }: { done: number; all: number }) {
   return <div class="ring" style={{ '--v': Math.round((100 * done) / all) }} />;
 }
@@ -99,6 +119,53 @@ function Stats({ open, standing, environment }: StatsProps) {
         <b>{webhook?.ok ? 'on' : 'off'}</b>
       </a>
     </div>
+  );
+}
+
+interface StepsProps extends AnswerProps {
+  /** When the page was read. */
+  at: number | null;
+}
+
+/** The steps to a match. Once all are done they are folded, because nobody has to act on them. */
+function Steps({ needed, advised, environment, at }: StepsProps) {
+  const done = needed.filter((step) => step.done).length;
+  const all = done === needed.length;
+  const title = environment === 'test' ? 'Before your first test match' : 'Before you go live';
+  const head = (
+    <>
+      <Ring done={done} all={needed.length} />
+      <h2>{all ? `Ready in ${environment}` : title}</h2>
+      <Tag tone={environment}>{environment}</Tag>
+      <span class="small quiet">
+        {done} of {needed.length} done · checked at {clockOf(at ?? 0)} UTC
+      </span>
+    </>
+  );
+  const worth = (
+    <Card title="Worth doing before you embed" aside={<span class="small quiet">Optional</span>} flush>
+      <Checklist steps={advised} calm />
+    </Card>
+  );
+  if (all) {
+    return (
+      <>
+        {advised.some((step) => !step.done) && worth}
+        <details class="card folded">
+          <summary>{head}</summary>
+          <Checklist steps={[...needed, ...advised.filter((step) => step.done)]} />
+        </details>
+      </>
+    );
+  }
+  return (
+    <>
+      <section class="card">
+        <header>{head}</header>
+        <Checklist steps={needed} />
+      </section>
+      {worth}
+    </>
   );
 }
 
@@ -138,17 +205,16 @@ export default function Home({ api, account, environment, tell }: PageProps) {
       await api.write(`turn ${game.name} on in test`, 'POST', `games/${game.gameId}/test`);
       tell(`${game.name} is on in test.`);
     });
-  const { needed, advised } =
+  const steps =
     standing === null
       ? { needed: [], advised: [] }
       : stepsOf({ account, environment, standing, busy: doing.busy, turnOn });
-  const done = needed.filter((step) => step.done).length;
-  const title = environment === 'test' ? 'Before your first test match' : 'Before you go live';
+  const played = standing !== null && standing.matches.length > 0;
   const tries = environment === 'test' && mayWrite(account) && standing?.readiness?.ready;
   return (
     <PageFrame
       title="Home"
-      answer={<Answer {...{ needed, advised, environment }} />}
+      answer={<Answer {...steps} environment={environment} />}
       acts={
         tries && (
           <LinkButton href={linkTo('test', 'try')} icon="play">
@@ -160,28 +226,10 @@ export default function Home({ api, account, environment, tell }: PageProps) {
       loading={standing === null}
     >
       <Problem error={doing.error} />
-      {standing !== null && standing.played && (
-        <Stats open={account.open[environment]} {...{ standing, environment }} />
-      )}
-      <section class="card">
-        <header>
-          <Ring done={done} all={needed.length} />
-          <h2>{done === needed.length ? `Ready in ${environment}` : title}</h2>
-          <Tag tone={environment}>{environment}</Tag>
-          <span class="small quiet">
-            {done} of {needed.length} done · checked at {clockOf(at ?? 0)} UTC
-          </span>
-        </header>
-        <Checklist steps={needed} />
-      </section>
-      <Card
-        title="Worth doing before you embed"
-        aside={<span class="small quiet">Optional</span>}
-        flush
-      >
-        <Checklist steps={advised} calm />
-      </Card>
-      {standing !== null && standing.played && <Lately {...{ api, environment, at }} />}
+      {played && <Stats open={account.open[environment]} {...{ standing, environment }} />}
+      {played && <Latest {...{ standing, environment }} />}
+      <Steps {...steps} {...{ environment, at }} />
+      {played && <Lately {...{ api, environment, at }} />}
     </PageFrame>
   );
 }

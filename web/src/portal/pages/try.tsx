@@ -12,6 +12,7 @@ import { mayWrite, PageFrame, Problem, useReading } from '../page';
 import type { PageProps } from '../page';
 import { Button, LinkButton } from '../parts/button';
 import { Card } from '../parts/card';
+import { WillHappen } from '../parts/dialog';
 import { dollars } from '../parts/format';
 import { Empty, Note } from '../parts/note';
 import { linkTo } from '../routes';
@@ -136,6 +137,7 @@ export default function TryIt({ api, account, tell }: PageProps) {
         </Note>
       )}
       <RefusedNote error={error} />
+      {match === null && error === null && mayWrite(account) && <Begin />}
       {match !== null && (
         <>
           <div class="players">
@@ -265,6 +267,22 @@ function Choice({ games, tiers, again, playing, busy, onSeat }: ChoiceProps) {
         {again || playing ? 'Seat two others' : 'Seat two test players'}
       </Button>
     </form>
+  );
+}
+
+/** What will happen, until two players are seated. */
+function Begin() {
+  return (
+    <Card title="What will happen">
+      <WillHappen
+        lines={[
+          { icon: 'people', says: 'Two test players are seated against each other, with play money.' },
+          { icon: 'play', says: 'Both frames open here, as your players will see them. Play both.' },
+          { icon: 'pulse', says: 'Below them stand the feed, the nudges, and each call as curl.' },
+          { icon: 'find', says: 'At the end you get the timeline that support reads.' },
+        ]}
+      />
+    </Card>
   );
 }
 

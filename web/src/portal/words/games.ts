@@ -16,8 +16,11 @@ export interface Act {
   game: Game;
   method: 'POST' | 'DELETE';
   path: string;
-  /** The act in words, as a button and as the end of a sentence. */
+  /** The act in words, as a button of a dialog and as the end of a sentence. */
   what: string;
+  /** The label of its button in the row of its game, and what screen readers say after it. */
+  short: string;
+  about: string;
   done: string;
   /** Whether it takes something away. */
   loses: boolean;
@@ -28,14 +31,15 @@ export interface Act {
 export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export function testAct(game: Game, running: number): Act {
-  const common = { game, path: `games/${game.gameId}/test` };
+  const common = { game, path: `games/${game.gameId}/test`, about: `${game.name} in test` };
   if (!game.test) {
     const [what, done] = [`turn ${game.name} on in test`, `${game.name} is on in test.`];
-    return { ...common, method: 'POST', what, done, loses: false, will: [] };
+    return { ...common, method: 'POST', short: 'Turn on', what, done, loses: false, will: [] };
   }
   return {
     ...common,
     method: 'DELETE',
+    short: 'Turn off',
     what: `turn ${game.name} off in test`,
     done: `${game.name} is off in test.`,
     loses: true,
@@ -58,6 +62,8 @@ export function liveAct(game: Game, running: number): Act {
     return {
       ...common,
       method: 'DELETE',
+      short: 'Give up live access',
+      about: `to ${game.name}`,
       what: `give up live access to ${game.name}`,
       done: `${game.name} is off in live.`,
       loses: true,
@@ -69,13 +75,22 @@ export function liveAct(game: Game, running: number): Act {
     };
   }
   if (game.live === 'requested') {
-    const what = `take back the request for ${game.name}`;
-    const done = 'The request is taken back.';
-    return { ...common, method: 'DELETE', what, done, loses: false, will: [] };
+    return {
+      ...common,
+      method: 'DELETE',
+      short: 'Take back the request',
+      about: `for ${game.name}`,
+      what: `take back the request for ${game.name}`,
+      done: 'The request is taken back.',
+      loses: false,
+      will: [],
+    };
   }
   return {
     ...common,
     method: 'POST',
+    short: 'Request live access',
+    about: `to ${game.name}`,
     what: `request ${game.name} in live`,
     done: `${game.name} is requested in live.`,
     loses: false,

@@ -1,0 +1,68 @@
+/** Matches in a table, as the pages that list some show them. */
+
+import type { Environment } from '../api';
+import { dollars, timeOf } from '../parts/format';
+import { Tag } from '../parts/note';
+import type { Column } from '../parts/table';
+import { linkTo } from '../routes';
+import { shortId, whyEnded } from './match';
+import type { Match } from './match';
+
+/** The columns of a list of matches; with a player, as that player sees them. */
+export function matchColumns(environment: Environment, player: string | null): Column<Match>[] {
+  const mine = (match: Match) =>
+    match.seats.find((seat) => seat.playerId === player) ?? match.seats[0]!;
+  const others = (match: Match) =>
+    match.seats.filter((seat) => player === null || seat !== mine(match));
+  return [
+    {
+      head: 'Match',
+      cell: (match) => (
+        <a class="mono" href={linkTo(environment, 'matches', match.matchId)}>
+          {shortId(match.matchId)}
+        </a>
+      ),
+    },
+    { head: 'When', cell: (match) => timeOf(match.endedAt ?? match.startedAt, 'running') },
+    { head: 'Game and tier', cell: (match) => `${match.gameId}, ${match.tierId}` },
+    {
+      head: player === null ? 'Players' : 'Against',
+      cell: (match) =>
+        others(match)
+          .map((seat) => seat.playerId)
+          .join(' and ') || <span class="quiet">nobody</span>,
+    },
+    {
+      head: 'End',
+      cell: (match) => <End match={match} result={mine(match).result} player={player} />,
+    },
+    {
+      head: 'Money',
+      right: true,
+      cell: (match) => moneyOf(match, player === null ? match.seats : [mine(match)]),
+    },
+  ];
+}
+
+interface EndProps {
+  match: Match;
+  result: string | undefined;
+  player: string | null;
+}
+
+function End({ match, result, player }: EndProps) {
+  if (match.status === 'started') return <Tag icon="play">runs</Tag>;
+  if (match.status === 'no_contest') return <Tag tone="warn">{whyEnded(match)}</Tag>;
+  if (result === 'drawn') return <Tag>drawn</Tag>;
+  if (player === null) return <Tag>decided</Tag>;
+  return result === 'won' ? <Tag tone="good">won</Tag> : <Tag>lost</Tag>;
+}
+
+function moneyOf(match: Match, seats: readonly Match['seats'][number][]): string {
+  if (match.status === 'started') return 'held';
+  if (seats.some((seat) => seat.rakeUsdCents === undefined)) return 'not yet';
+  const sum = (of: (seat: Match['seats'][number]) => number | undefined) =>
+    seats.reduce((total, seat) => total + (of(seat) ?? 0), 0);
+  const back = sum((seat) => seat.refundUsdCents);
+  return back > 0 ? `${dollars(back)} back` : dollars(sum((seat) => seat.payoutUsdCents));
+}
