@@ -30,7 +30,7 @@ _CUT: Final = """() => {
   }
   for (const cell of document.querySelectorAll('main .even tr[data-row] > *')) {
     if (!isShown(cell)) continue;
-    const [inner, outer] = [cell.getBoundingClientRect(), cell.parentElement.getBoundingClientRect()];
+    const [inner, outer] = [cell, cell.parentElement].map((box) => box.getBoundingClientRect());
     if (inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1) {
       faults.push(`row: ${name(cell)}`);
     }
