@@ -16,6 +16,7 @@ from pgs.domain.rate import (
     check_bucket,
     policy_header,
     rate_header,
+    times,
 )
 
 policies = st.builds(BucketPolicy, burst=st.integers(1, 500), rate=st.integers(1, 500))
@@ -241,3 +242,26 @@ def test_spending_a_token_does_what_taking_one_does(steps: list[int]) -> None:
         taken = one.take(now)
         assert other.spend(now) == taken.retry_after
         assert other.left(now) == one.left(now)
+
+
+def test_a_microsecond_before_a_token_is_due_nothing_counts_it() -> None:
+    policy = BucketPolicy(burst=3, rate=1)
+    for just_before in (0.999_998, 0.999_999):
+        bucket = Bucket(policy)
+        drain(bucket, 0.0)
+        assert bucket.spend(0.0) == 1
+        assert bucket.spend(just_before) == 1
+        assert bucket.left(just_before) == 0
+        bucket.change(policy, just_before)
+        assert bucket.spend(just_before) == 1
+        assert bucket.left(1.0) == 1
+        assert bucket.take(just_before + 1.0).left == 0
+    bucket = Bucket(policy)
+    drain(bucket, 0.0)
+    assert bucket.take(0.999_999, 2) == Taken(allowed=False, left=0, retry_after=2, full_in=3)
+    assert bucket.take(1.999_999) == Taken(allowed=True, left=0, retry_after=0, full_in=3)
+
+
+def test_a_multiple_of_a_policy_has_that_multiple_of_its_burst_and_its_rate() -> None:
+    assert times(BucketPolicy(burst=3, rate=4), 10) == BucketPolicy(burst=30, rate=40)
+    assert Bucket(PLAYER_POLICY).policy == PLAYER_POLICY
