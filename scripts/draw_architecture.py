@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from drawings.lives import LAUNCH, MOVE, NUDGE
+from drawings.names import ACTORS, PACKAGES
 from drawings.packages import draw_packages, package_graph
-from drawings.rooms import ACTORS, PACKAGES
 from drawings.sequences import draw_sequence
+from drawings.steps import LAUNCH, MOVE, NUDGE
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "pgs"
