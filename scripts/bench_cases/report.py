@@ -59,20 +59,10 @@ def launch_section(
         for name, cost in costs.items()
     }
     figures["ratios"] = ratios
-    if missing is not None:
-        text += ["", *paragraph(f"Colyseus is missing in this run: {missing}.")]
-    else:
-        times = median(
-            a / b for a, b in zip(ours.seats_a_second, costs[COLYSEUS].seats_a_second, strict=True)
-        )
+    more, times = _beside_colyseus(costs, missing)
+    if times is not None:
         figures["timesColyseus"] = times
-        text += [
-            "",
-            *paragraph(
-                f"It stores **{times:.2f}** times as many durable seats a second as Colyseus "
-                "reserves in memory."
-            ),
-        ]
+    text += ["", *more]
     chart = {name: median(cost.launch()) for name, cost in costs.items()}
     _draw(
         pictures / "launch.svg",
@@ -80,6 +70,21 @@ def launch_section(
         chart,
     )
     return "\n".join(text), figures
+
+
+def _beside_colyseus(
+    costs: dict[str, Costs], missing: str | None
+) -> tuple[list[str], float | None]:
+    """Return how many times as many seats the service stores, in words and as a number."""
+    if missing is not None:
+        return paragraph(f"Colyseus is missing in this run: {missing}."), None
+    ours, theirs = costs[PRODUCT].seats_a_second, costs[COLYSEUS].seats_a_second
+    times = median(a / b for a, b in zip(ours, theirs, strict=True))
+    sentence = (
+        f"It stores **{times:.2f}** times as many durable seats a second as Colyseus reserves in "
+        "memory."
+    )
+    return paragraph(sentence), times
 
 
 def feed_section(costs: FeedCosts, calls: int) -> tuple[str, dict[str, Any]]:
