@@ -80,7 +80,7 @@ def test_the_opponents_low_clock_looks_like_the_players_own(shown: Shown) -> Non
 @pytest.mark.parametrize("shown", ["chess"], indirect=True)
 @pytest.mark.parametrize("language", ["en", *LANGUAGES])
 @pytest.mark.parametrize("size", [(390, 844), (680, 560), (1280, 900)])
-def test_the_side_is_not_cut_when_time_is_low(
+def test_the_name_of_a_side_is_not_cut_off_when_time_is_low(
     shown: Shown, language: str, size: tuple[int, int]
 ) -> None:
     shown.tab.page.set_viewport_size({"width": size[0], "height": size[1]})

@@ -117,7 +117,7 @@ def test_a_session_that_gives_up_what_it_does_not_hold_is_lost(sessions: Enter) 
         lease.hand_over(one, "n1", first, [5])
 
 
-def test_a_session_whose_node_has_a_newer_one_beats_no_more(url: str, sessions: Enter) -> None:
+def test_a_session_whose_node_has_a_newer_one_can_make_no_beat(url: str, sessions: Enter) -> None:
     one, first = sessions("n1")
     sessions("n1")  # ends the previous one
     with pytest.raises(Lost):
