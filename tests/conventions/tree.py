@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "pgs"
 
 # The committed folders. They are walked without git, so an unpacked archive can be checked too.
-_ROOMS = (".ci", "clients", "deploy", "docs", "examples", "scripts", "src", "tests", "web")
+_FOLDERS = (".ci", "clients", "deploy", "docs", "examples", "scripts", "src", "tests", "web")
 _MADE = {"__pycache__", "node_modules", "dist", "build"}
 
 
@@ -40,7 +40,7 @@ def texts() -> Iterator[tuple[Path, str]]:
     """Yield each committed text file, relative to the checkout, with its text."""
     # In a git worktree, .git is a file that names a path of this machine.
     at_the_top = [path for path in sorted(ROOT.iterdir()) if path.is_file() and path.name != ".git"]
-    for path in [*at_the_top, *(path for room in _ROOMS for path in files(ROOT / room))]:
+    for path in [*at_the_top, *(path for folder in _FOLDERS for path in files(ROOT / folder))]:
         try:
             yield path.relative_to(ROOT), path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
