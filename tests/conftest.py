@@ -21,6 +21,20 @@ ON_POSTGRES = pytest.param("postgres", marks=[pytest.mark.postgres, pytest.mark.
 """The second engine, for a fixture that runs a test on each. The everyday run leaves it out."""
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put long tests first, so that no process of a run is left with one at the end."""
+    items.sort(key=_length)
+
+
+def _length(item: pytest.Item) -> int:
+    """Return 0 for a long test, 1 for a part of a long one, and 2 for any other."""
+    marks = {mark.name for mark in item.iter_markers()}
+    # Tests on PostgreSQL are short. Those of a browser share it with the rest of their file.
+    if not marks & {"torture", "slow", "exhaustive"} or marks & {"postgres", "browser"}:
+        return 2
+    return 1 if "parametrize" in marks else 0
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator["Server"]:
     """A PostgreSQL that the tests of this process share, each with a database of its own."""
