@@ -71,19 +71,18 @@ async def _take_alone(seats: Seating, envelope: Envelope) -> Seated | Refusal | 
     """
     plan = seats.plan()
     decided = _decide_new(seats, plan, envelope)
-    unwritten: Exception | None = None
-    if isinstance(decided, Taken):
-        try:
-            await seats.commit(plan)
-            return _conclude(seats, decided)
-        except (Stale, WriteFailed, WriterFull) as error:
-            unwritten = error
-    replay = await _replay_of(seats, seats.plan(), envelope)  # what was planned has not happened
-    if replay is not None:
+    if isinstance(decided, Refusal):
+        replay = await _replay_of(seats, plan, envelope)
+        return decided if replay is None else replay
+    try:
+        await seats.commit(plan)
+    except (Stale, WriteFailed, WriterFull):
+        # What was planned has not happened, so the key is looked up beside an empty plan.
+        replay = await _replay_of(seats, seats.plan(), envelope)
+        if replay is None:
+            raise
         return replay
-    if unwritten is not None:
-        raise unwritten
-    return decided
+    return _conclude(seats, decided)
 
 
 def _others(seats: Seating, command: StakeSeat) -> list[Envelope]:
