@@ -70,25 +70,39 @@ async def test_a_failed_read_answers_registry_unavailable_until_reads_work_again
 
 
 @pytest.mark.parametrize(
-    ("query", "times"),
+    "query",
     [
-        # More often than a partner may crash: failures of the disk do not make a partner rest.
-        ("seats.find_by_idempotency_key", 6),
-        ("seats.find_head", 2),
-        ("seats.waiting_seats", 2),
+        "seats.find_head",
+        "seats.waiting_seats",
     ],
 )
 async def test_when_seats_cannot_be_read_seating_is_refused_and_nobody_is_seated(
-    tmp_path: Path, query: str, times: int
+    tmp_path: Path, query: str
 ) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         with reads_fail(service.core, query):
-            for _ in range(times):
+            for _ in range(2):
                 check_refusal(await _seat(service, partner), 503, "settlement_unavailable")
         reply = await _seat(service, partner)
         assert ok(reply)["status"] == "waiting"
         assert reply.header("idempotent-replayed") is None
+
+
+async def test_when_keys_cannot_be_looked_up_repeats_are_refused_and_new_seats_are_taken(
+    tmp_path: Path,
+) -> None:
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        seat = ok(await _seat(service, partner))
+        with reads_fail(service.core, "seats.find_by_idempotency_key"):
+            # More often than a partner may crash: failures of the disk do not make a partner rest.
+            for _ in range(6):
+                check_refusal(await _seat(service, partner), 503, "settlement_unavailable")
+            ok(await _seat(service, partner, "bob", "b"))
+        reply = await _seat(service, partner)
+        assert ok(reply)["seatId"] == seat["seatId"]
+        assert reply.header("idempotent-replayed") == "true"
 
 
 async def test_a_failing_disk_does_not_stop_calls_that_need_no_disk(tmp_path: Path) -> None:

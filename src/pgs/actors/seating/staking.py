@@ -10,7 +10,6 @@ import msgspec
 import structlog
 import trio
 
-from pgs.actors.kernel.dispatch import Stale
 from pgs.actors.kernel.mail import LATER, Envelope, Later, Message
 from pgs.actors.messages.seats import ChargeAnswered, Seated, StakeSeat
 from pgs.actors.messages.settlement import AskCharge
@@ -22,7 +21,7 @@ from pgs.domain.errors import Refusal, refuse
 from pgs.domain.matches import MatchWithSeats, close_alone
 from pgs.domain.seats import Seat, SeatRequest, confirm, decline, is_same_request, new_seat
 from pgs.domain.tiers import SeatPrice, price_seat
-from pgs.storage.transactions import OutcomeUnknown, WriteFailed, WriterFull
+from pgs.storage.transactions import OutcomeUnknown
 
 log = structlog.get_logger("pgs.settlement")
 
@@ -70,18 +69,22 @@ async def _take_alone(seats: Seating, envelope: Envelope) -> Seated | Refusal | 
     look first took a fifth of the event loop's time for a seat.
     """
     plan = seats.plan()
-    decided = _decide_new(seats, plan, envelope)
-    if isinstance(decided, Refusal):
-        replay = await _replay_of(seats, plan, envelope)
-        return decided if replay is None else replay
     try:
-        await seats.commit(plan)
-    except (Stale, WriteFailed, WriterFull):
+        decided = _decide_new(seats, plan, envelope)
+        if isinstance(decided, Taken):
+            await seats.write(plan)
+    except OutcomeUnknown:
+        raise
+    except Exception:
         # What was planned has not happened, so the key is looked up beside an empty plan.
         replay = await _replay_of(seats, seats.plan(), envelope)
         if replay is None:
             raise
         return replay
+    if isinstance(decided, Refusal):
+        replay = await _replay_of(seats, plan, envelope)
+        return decided if replay is None else replay
+    seats.follow(plan)
     return _conclude(seats, decided)
 
 
