@@ -8,6 +8,7 @@ import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from functools import lru_cache
 from itertools import chain, repeat
 from pathlib import Path
 from random import Random
@@ -178,7 +179,7 @@ class Faults:
 
         class Cursor(sqlite3.Cursor):
             def execute(self, sql: str, parameters: Any = (), /) -> Self:
-                statement = " ".join(sql.split())
+                statement = _in_one_line(sql)
                 faults.statements.append(statement)
                 _run_hooks(faults._before, statement)
                 super().execute(sql, parameters)
@@ -194,6 +195,11 @@ class Faults:
                 return self.cursor().execute(sql, parameters)  # type: ignore[no-any-return]
 
         return Connection
+
+
+@lru_cache(maxsize=1000)
+def _in_one_line(sql: str) -> str:
+    return " ".join(sql.split())
 
 
 def _run_hooks(hooks: list[tuple[str, Callable[[], None]]], statement: str) -> None:

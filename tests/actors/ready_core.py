@@ -176,6 +176,10 @@ class ReadyCore:
         await self.parts.database.writer.submit(Tx("acme", stmts))
 
 
+def _is_here(register: PresenceRegister, player: object) -> bool:
+    return True  # a Mock would keep every call, and there are hundreds in a round of random play
+
+
 @asynccontextmanager
 async def ready_core(
     folder: Path,
@@ -198,7 +202,7 @@ async def ready_core(
     )
     async with AsyncExitStack() as stack:
         if all_here:
-            stack.enter_context(mock.patch.object(PresenceRegister, "is_here", return_value=True))
+            stack.enter_context(mock.patch.object(PresenceRegister, "is_here", _is_here))
         with mock.patch.object(pgs.storage.opening, "SqliteDatabase", database):
             opened = open_core(
                 Config(data_dir=folder),
