@@ -12,7 +12,7 @@ from pgs.http.transport.accepted_socket import AcceptedSocket
 from pgs.http.transport.lane_socket import LaneSocket
 from pgs.http.transport.upgrades import read_upgrade
 from tests.http.raw import HANDSHAKE, PATIENCE_S, SERVERS, UNHURRIED, ServeApp, serving, text_frame
-from tests.http.sockets import OFFER, PING, PONG, app_of, closed, echo, idle, upgraded
+from tests.http.sockets import LIMITS, OFFER, PING, PONG, app_of, closed, echo, idle, upgraded
 
 END = b"\r\n"
 
@@ -98,6 +98,8 @@ async def test_a_silent_client_is_pinged_and_then_ended(serve_app: ServeApp) -> 
 async def test_a_client_that_is_behind_gets_every_message_in_order(serve_app: ServeApp) -> None:
     """The kernel takes a part of a message; a task writes the rest, and others queue behind it."""
     size, number = 30_000, 60
+    # The sender does not wait, so all of them may queue.
+    roomy = msgspec.structs.replace(LIMITS, outbox_messages=number, outbox_chars=2 * size * number)
 
     async def much(socket: AcceptedSocket) -> None:
         for each in range(number):
@@ -106,7 +108,7 @@ async def test_a_client_that_is_behind_gets_every_message_in_order(serve_app: Se
         await socket.receive()
 
     async with (
-        serving(serve_app, app_of(much)) as server,
+        serving(serve_app, app_of(much, limits=roomy)) as server,
         await upgraded(server, receive_buffer=4096) as client,
     ):
         for each in range(number):

@@ -43,7 +43,7 @@ async def _resolver(**limits: int) -> AsyncIterator[tuple[LimitedResolver, _Syst
     resolver = LimitedResolver(system=system, **limits)
     before = trio.socket.set_custom_hostname_resolver(resolver)
     try:
-        with trio.fail_after(20):
+        with trio.fail_after(60):
             yield resolver, system
             system.answer.set()
             await _until(

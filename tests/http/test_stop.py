@@ -129,7 +129,8 @@ async def test_a_stop_takes_no_longer_than_promised_whatever_clients_do(
         server.stop.set()
         with trio.fail_after(PATIENCE_S):
             await server.stopped.wait()
-        assert time.perf_counter() - begun < limits.grace_s + limits.shutdown_s + 2
+        # Late only by what the machine delays. Any other limit would end it after 60 s.
+        assert time.perf_counter() - begun < limits.grace_s + limits.shutdown_s + 10
         for client in clients:
             rest = await client.end()
             assert b" 500 " not in rest, (

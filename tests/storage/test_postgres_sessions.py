@@ -69,7 +69,7 @@ async def test_a_write_on_a_session_that_was_ended_has_an_unknown_outcome_and_th
         stale = await submit_or_error(database, tx_of(lock("c")))
         assert isinstance(stale, WriteFailed)  # decided before the new session was open
         assert await database.writer.submit(tx_of(lock("d"))) is Outcome.COMMITTED
-        with trio.fail_after(20):
+        with trio.fail_after(60):
             # The reader's connection was ended, too, and no event tells of the next one.
             while not {"a", "d"} <= await _games(database):  # noqa: ASYNC110
                 await trio.sleep(0.02)
