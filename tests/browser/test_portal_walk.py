@@ -10,6 +10,7 @@ from playwright.sync_api import Browser
 
 from pgs.domain.roles import ADMIN_RULES, ROLES, Role, may, rule_of
 from tests.browser.members import by_admin, by_key
+from tests.browser.portal_answers import answer_figures
 from tests.browser.test_portal_rounds import PAGES
 from tests.browser.visitor import Visitor
 
@@ -44,6 +45,18 @@ _KEYS: Final = (
     Offer("Revoke .*", "DELETE", "keys/{key_id}"),
 )
 _HOOK: Final = Offer("Save (test|live) address|Address, with https", "POST", "webhooks/{env}")
+_ORIGINS: Final = (
+    Offer("Add (test|live) origin|Origin of a page .*", "POST", "origins"),
+    Offer("Remove .*", "DELETE", "origins"),
+)
+_THEME: Final = (
+    Offer(
+        "Take this theme to (test|live)|Name on the frame|Pick .*|Primary|Background|Text|Corners.*"
+        "|Logo|Show stakes and prizes .*",
+        "PUT",
+        "theme/{env}",
+    ),
+)
 _PRICES: Final = (Offer("Price of .*", "PUT", "prices/{env}"),)
 
 _OFFERS: Final[dict[str, tuple[Offer, ...]]] = {
@@ -58,10 +71,8 @@ _OFFERS: Final[dict[str, tuple[Offer, ...]]] = {
         Offer("Request live access to .*", "POST", "games/{game_id}/live-request"),
         Offer("Give up live access to .*", "DELETE", "games/{game_id}/live-request"),
     ),
-    "test/origins": (
-        Offer("Add test origin|Origin of a page .*", "POST", "origins"),
-        Offer("Remove .*", "DELETE", "origins"),
-    ),
+    "test/origins": _ORIGINS,
+    "live/origins": _ORIGINS[:1],  # there is none to remove
     "test/webhooks": (
         _HOOK,
         Offer("Send a test event", "POST", "webhooks/{env}/test"),
@@ -71,14 +82,8 @@ _OFFERS: Final[dict[str, tuple[Offer, ...]]] = {
     "live/webhooks": (_HOOK,),
     "test/prices": _PRICES,
     "live/prices": _PRICES,
-    "test/theme": (
-        Offer(
-            "Take this theme to live|Name on the frame|Pick .*|Primary|Background|Text|Corners.*"
-            "|Logo|Show stakes and prizes .*",
-            "PUT",
-            "theme/{env}",
-        ),
-    ),
+    "test/theme": _THEME,
+    "live/theme": _THEME,
     "members": (
         Offer("Copy the link for .*", "GET", "invites"),
         Offer("Invite somebody", "POST", "invites"),
@@ -151,6 +156,11 @@ _WALKED: Final = (
     ("live/webhooks", "Webhooks"),
     ("live/prices", "Prices"),
     ("live/usage", "Usage"),
+    ("live/now", "Calls now"),
+    ("live/find", "Find a match"),
+    ("live/origins", "Origins"),
+    ("live/theme", "Theme"),
+    ("live/invoices", "Invoices"),
 )
 
 
@@ -190,6 +200,30 @@ def test_the_page_of_a_match_offers_no_role_a_change(
     visitor.page.get_by_role("heading", level=1, name="won against").wait_for()
     names = visitor.page.evaluate(_NAMES)
     assert [name for name in names if not re.match("Copy|Move|One move|Show|Hide", name)] == []
+
+
+def test_what_a_page_opens_offers_no_role_a_change(member: tuple[Role, Visitor]) -> None:
+    _, visitor = member
+
+    def offered(part: str) -> list[str]:
+        names = visitor.page.evaluate(_NAMES.replace("main ", f"{part} "))
+        return [name for name in names if not re.match("Copy|Close|CSV|Print|Matches", name)]
+
+    attempt = visitor.call("GET", "webhooks/test/attempts")["attempts"][0]
+    visitor.go(f"test/webhooks?open={attempt['attemptId']}", "Webhooks")
+    visitor.page.get_by_role("region", name="Request").wait_for()
+    assert offered("[data-detail]") == []
+    event = visitor.call("GET", "events")["events"][0]
+    visitor.go(f"events?open={event['eventId']}", "Event log")
+    visitor.page.get_by_role("region", name="Detail").wait_for()
+    assert offered("[data-detail]") == []
+    answer_figures(visitor.page)
+    visitor.go("test/invoice/inv_7?open=lin_20261031", "Invoice 7")
+    visitor.page.get_by_role("link", name="mat_1").wait_for()
+    assert offered("main") == []
+    visitor.page.unroute_all()
+    visitor.go("live/nothing", "No such page")
+    assert offered("main") == []
 
 
 def test_every_change_of_the_admin_api_is_offered_by_a_page() -> None:
