@@ -9,10 +9,10 @@ import httpcore
 import msgspec
 import trio
 
-from pgs.actors.core import Shards
 from pgs.app import open_core
 from pgs.config import Config
 from pgs.domain.shards import SHARDS, shard_of
+from pgs.storage.opening import KeptShards
 from tests.journeys.client import PATIENCE_S, Client
 from tests.journeys.nodes import call_node
 from tests.journeys.partners import Partner, make_partner, make_tiers
@@ -47,7 +47,7 @@ class OneNode(msgspec.Struct, frozen=True):
     service: Service
 
     @property
-    def shards(self) -> Shards:
+    def shards(self) -> KeptShards:
         """The node's shards."""
         assert self.service.core.shards is not None
         return self.service.core.shards

@@ -4,15 +4,13 @@
 """
 
 import json
-import os
-import socket
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
-from itertools import pairwise
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from itertools import count, pairwise
 from pathlib import Path
-from typing import TextIO, TypeVar
+from typing import TextIO
 
 import msgspec
 import psycopg
@@ -21,13 +19,12 @@ import trio
 from pgs.domain.shards import Node
 from pgs.storage import migrations
 from pgs.storage.postgres.connection import Connection, connect
+from pgs.storage.postgres.counts import CommitCount
 from pgs.storage.postgres.keeper import Keeper
-from pgs.storage.postgres.lease import Session, number_of
+from pgs.storage.postgres.lease import number_of
+from pgs.storage.postgres.node_writer import NodeCommits, NodeWriter
 from pgs.storage.postgres.session import WriterSession
-from pgs.storage.transactions import StoreOutage
 from tests.postgres import Server
-
-T = TypeVar("T")
 
 TABLES = (migrations.POSTGRES / "0003_nodes.sql").read_text(encoding="utf-8")
 
@@ -43,47 +40,22 @@ def database_of_nodes(server: Server) -> str:
     return address
 
 
-class Line:
-    """Gives the work on a session to a thread, one piece after the other."""
+class _NoGuard:
+    """Stands for the database, which notes the writer's commits: here nothing but beats is."""
 
-    def __init__(self, url: str, name: str) -> None:
-        self._url = url
-        self._name = name
-        self._turn = trio.CapacityLimiter(1)
-        self._session: WriterSession | None = None
-        self._abandoned: list[Session] = []
-        self._opened = 0
+    def committed(self, commits: int) -> None:
+        raise AssertionError("nobody writes rows of partners here")
 
-    async def open(self) -> Session:
-        self._opened += 1
 
-        def work() -> WriterSession:
-            while self._abandoned:
-                self._abandoned.pop().connection.close()
-            number = number_of(self._name)
-            return WriterSession(self._url, f"pgs {self._name}", self._opened, number)
+def line_of(url: str, name: str) -> NodeWriter:
+    """Return the writer of a node, as a service has it."""
+    numbers = count(1)
 
-        self._session = await trio.to_thread.run_sync(work, limiter=self._turn)
-        return self._session
+    def open_session() -> WriterSession:
+        return WriterSession(url, f"pgs {name}", next(numbers), number_of(name))
 
-    async def run(self, session: Session, work: Callable[[Session], T]) -> T:
-        def guarded() -> T:
-            if session is not self._session:
-                raise StoreOutage("the session has ended")
-            return work(session)
-
-        # A cancelled caller does not wait; the thread keeps the turn until the server has answered.
-        return await trio.to_thread.run_sync(guarded, limiter=self._turn, abandon_on_cancel=True)
-
-    def abandon(self, session: Session) -> None:
-        # A thread may be using the connection. The end of its socket wakes that thread.
-        self._session = None
-        self._abandoned.append(session)
-        with (
-            suppress(OSError, psycopg.Error),
-            socket.socket(fileno=os.dup(session.connection.opened.socket)) as wire,
-        ):
-            wire.shutdown(socket.SHUT_RDWR)
+    commits = NodeCommits(open_session(), open_session, _NoGuard(), CommitCount(name))
+    return NodeWriter(commits)
 
 
 class LeaseNode:
@@ -95,13 +67,15 @@ class LeaseNode:
         self.drops = 0
         self.hold: trio.Event | None = None  # what the release of a shard waits for
         self.samples: list[tuple[float, frozenset[int]]] = []
+        self.line = line_of(url, name)
         self.keeper = Keeper(
             Node(name, f"{name}:8000"),
-            Line(url, name),
+            self.line,
             lambda: Connection(connect(url, f"pgs {name} watch"), lambda _: None),
             release=self._release,
             drop=self._drop,
         )
+        self.line.on_lost = self.keeper.lose
 
     async def _release(self, shard: int) -> None:
         if self.hold is not None:
@@ -123,11 +97,15 @@ class LeaseNode:
 async def lease_node(url: str, name: str) -> AsyncIterator[LeaseNode]:
     """Run a node for a block; at its end it is cancelled without a stop, like a crash."""
     node = LeaseNode(url, name)
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(node.keeper.run)
-        nursery.start_soon(node.sample)
-        yield node
-        nursery.cancel_scope.cancel()
+    node.line.start()
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(node.keeper.run)
+            nursery.start_soon(node.sample)
+            yield node
+            nursery.cancel_scope.cancel()
+    finally:
+        node.line.close()
 
 
 Claims = Mapping[str, list[tuple[float, frozenset[int]]]]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from pgs.config import KEY_FILE_NAME, BadSettings, Config
 from pgs.domain.shards import Node
@@ -17,9 +17,6 @@ from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.sqlite.ground import judge
 from pgs.storage.sqlite.restore import accept_loss as accept_here
 from pgs.storage.sqlite.restore import copy_file
-
-if TYPE_CHECKING:
-    from pgs.storage.postgres.keeper import Keeper
 
 OnLocked = Callable[[bool], None]
 
@@ -125,10 +122,31 @@ def _url_of_nodes(config: Config) -> str:
     return config.database_url
 
 
+class KeptShards(Protocol):
+    """The shards of this node, as `pgs.storage.postgres.keeper.Keeper` keeps them."""
+
+    @property
+    def me(self) -> Node:
+        """This node."""
+
+    @property
+    def owned(self) -> frozenset[int]:
+        """The shards for which this node answers now."""
+
+    def owner_of(self, shard: int, /) -> Node | None:
+        """Return who answers for a shard now: this node, another one, or None."""
+
+    async def run(self) -> None:
+        """Take and keep shards until cancelled."""
+
+    async def stop(self) -> None:
+        """Hand over every shard."""
+
+
 class Ownership:
     """Whether this node owns a shard. Without a keeper it owns none."""
 
-    keeper: "Keeper | None" = None
+    keeper: KeptShards | None = None
 
     def owns(self, shard: int) -> bool:
         """Return whether this node answers for a shard now."""
@@ -152,7 +170,7 @@ class Holder(Protocol):
         """Give everything up at once."""
 
 
-def make_keeper(config: Config, database: Database, holder: Holder) -> "Keeper":
+def make_keeper(config: Config, database: Database, holder: Holder) -> KeptShards:
     """Return what keeps the shards of this node, over the writer of its database.
 
     ValueError if the database was not opened for a node.
