@@ -9,8 +9,13 @@ import psycopg
 import pytest
 import trio
 
+from pgs.app import open_core
+from pgs.config import Config
 from pgs.domain.leases import HOLD_S
+from pgs.operator.answers import Failed
+from pgs.operator.execute import execute
 from pgs.storage.postgres.lease import number_of
+from pgs.storage.postgres.session import DatabaseInUse
 from tests.journeys.client import Reply, ok
 from tests.journeys.installation import (
     PARTNERS,
@@ -253,3 +258,87 @@ async def test_a_match_goes_on_at_another_node_after_its_owner_was_killed(
         with psycopg.connect(seeded.url) as connection:
             found = connection.execute("select count(*), count(distinct player_id) from seat")
             assert found.fetchone() == (2, 2)
+
+
+async def test_nothing_is_answered_from_memory_while_the_database_confirms_no_beat(
+    tmp_path: Path, seeded: Seeded
+) -> None:
+    async with node_in_process(seeded, tmp_path, "n1") as one:
+        await settled(one)
+        key = seeded.partners[PARTNERS[0]].test
+        first = ok(await seat(one, key, "ann"))
+        token = await mint(one.public, key, "ann")
+        async with socket_of(one.public.base_url, token) as bot:
+            assert (await bot.ask("join"))["type"] == "waiting"
+            with psycopg.connect(seeded.url) as connection:
+                # Each beat waits for this lock. The session lives, so its locks stay.
+                connection.execute("select 1 from node where name = 'n1' for update")
+                await until(lambda: not one.shards.owned)
+                for path, body in (
+                    ("/partner/me", None),
+                    ("/partner/results", None),
+                    ("/partner/matches", seat_body("ann", "ann")),
+                ):
+                    refused = await one.call(path, key, body)
+                    assert (refused.status, header(refused, "retry-after")) == (503, "1"), path
+                assert one.service.core.directory.is_open(PARTNERS[0])  # the session is not lost
+                await bot.send("join")
+                assert await bot.closed() == 1001
+        await settled(one)
+        again = await seat(one, key, "ann")
+        assert ok(again)["seatId"] == first["seatId"]
+        assert again.header("idempotent-replayed") == "true"
+
+
+async def test_a_node_and_a_service_without_a_node_name_refuse_to_start_beside_each_other(
+    tmp_path: Path, seeded: Seeded
+) -> None:
+    alone = Config(
+        data_dir=tmp_path / "alone", database_url=seeded.url, secret_key_file=seeded.key_file
+    )
+    async with node_in_process(seeded, tmp_path, "n1"):
+        with pytest.raises(DatabaseInUse):
+            async with open_core(alone):
+                pass
+        with pytest.raises(DatabaseInUse):  # the same name from another folder
+            async with node_in_process(seeded, tmp_path / "other", "n1"):
+                pass
+    async with open_core(alone):
+        with pytest.raises(DatabaseInUse):
+            async with node_in_process(seeded, tmp_path, "n2"):
+                pass
+    async with node_in_process(seeded, tmp_path, "n1") as one:  # and it takes turns
+        await settled(one)
+
+
+async def test_a_node_that_gets_sigterm_ends_in_time_and_its_partners_go_on(
+    tmp_path: Path, seeded: Seeded
+) -> None:
+    with Nodes(seeded, tmp_path, ("n1", "n2")) as nodes:
+        await shared_out(nodes, seeded)
+        keys = [partner.test for partner in seeded.partners.values()]
+        for key in keys:
+            await nodes.until_ok("n2", "/partner/matches", key, seat_body("ann", "ann"))
+        code, took_s = await trio.to_thread.run_sync(nodes["n1"].stop)
+        assert (code, took_s < 15) == (0, True), took_s
+        for key in keys:
+            again = await nodes.until_ok("n2", "/partner/matches", key, seat_body("ann", "ann"))
+            assert header(again, "idempotent-replayed") == "true"
+            assert header(again, "x-pgs-owner") is None
+
+
+async def test_a_command_about_a_partner_of_another_node_is_refused(
+    tmp_path: Path, seeded: Seeded
+) -> None:
+    async with (
+        node_in_process(seeded, tmp_path, "n1") as one,
+        node_in_process(seeded, tmp_path, "n2") as two,
+    ):
+        await settled(one, two)
+        name = next(name for name in PARTNERS if two.owns(name))
+        line = msgspec.json.encode({"command": "partner.deactivate", "args": {"partnerId": name}})
+        refused = await execute(one.service.core, line)
+        assert isinstance(refused, Failed)
+        assert "does not own" in refused.error
+        done = await execute(two.service.core, line)
+        assert not isinstance(done, Failed)
