@@ -190,6 +190,7 @@ def _tortured(
         cluster.close()
     acknowledged = sum(len(one.seats) for one in run.backends)
     decided = sum(len(one.decided) for one in run.backends)
+    directly = sum(one.asked_directly for one in run.backends)
     answers = sum(len(one.answers) for one in run.backends)
     refusals: dict[str, int] = {}
     for one in run.backends:
@@ -198,7 +199,7 @@ def _tortured(
     _say(f"answers that were refusals (0: none in time): {refusals}")
     lines = [
         f"{happened} faults with seed {seed}: {acknowledged} seats and {decided} decisions were "
-        f"acknowledged, {answers} calls answered. "
+        f"acknowledged, {answers} calls answered by the proxy and {directly} by a random node. "
         + (f"{len(found)} findings:" if found else "Nothing was lost, doubled or stale."),
         *(f"- {' '.join(wrong.split())[:400]}" for wrong in found[:20]),
         "",

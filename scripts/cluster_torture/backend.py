@@ -3,6 +3,7 @@
 import random
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from cluster_parts.cluster import call
@@ -18,8 +19,9 @@ PAUSE_S = 0.03
 class Backend:
     """A partner, its calls, and everything that was acknowledged.
 
-    Each call goes through the proxy; reads also go straight to a node, whichever owns the partner.
-    `found` collects what must not happen.
+    Its calls go through the proxy, one after the other. Beside them it asks random nodes, whichever
+    owns the partner, for the match that was decided last: a node that has just gone on must not
+    give an old answer. `found` collects what must not happen.
     """
 
     def __init__(
@@ -36,7 +38,6 @@ class Backend:
         self._key, self._tier = key, tier
         self._proxy, self._nodes = proxy, nodes
         self._rng = rng
-        self.reachable: set[str] = set(nodes)  # the nodes that are asked directly
         self.seats: dict[str, str] = {}  # idempotency key → seat id, as acknowledged
         self.sent: set[str] = set()
         self.decided: dict[str, str] = {}  # match id → the winner's key
@@ -47,11 +48,17 @@ class Backend:
         self.found: list[str] = []
         self._number = 0
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._work, name=partner_id, daemon=True)
+        self._newest = ""  # the match that was decided last
+        self.asked_directly = 0
+        self._threads = [
+            threading.Thread(target=self._until_the_end, args=(work,), daemon=True)
+            for work in (self._round, self._ask_a_node)
+        ]
 
     def start(self) -> None:
         """Begin to call."""
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def stop(self) -> None:
         """End, after the round that is under way."""
@@ -59,12 +66,13 @@ class Backend:
 
     def join(self) -> None:
         """Wait for the end."""
-        self._thread.join()
+        for thread in self._threads:
+            thread.join()
 
-    def _work(self) -> None:
+    def _until_the_end(self, work: Callable[[], None]) -> None:
         while not self._ended.is_set():
             try:
-                self._round()
+                work()
             except Exception as error:  # a fault of this script must not pass for an outage
                 self.found.append(f"{self.partner_id}: the backend broke: {error!r}")
                 return
@@ -77,7 +85,8 @@ class Backend:
         match_id = self._match_of(keys[1])
         if match_id is not None:
             self._decide(match_id, self._rng.choice(keys))
-            self._read_match(match_id)
+            if match_id in self.decided:
+                self._check_match(match_id, "the proxy", None)
         if self._number % 3 == 0:
             self.read_feed()
         self._repeat_an_old_one()
@@ -132,23 +141,25 @@ class Backend:
             status, told = self.ask("POST", f"/partner/test/matches/{match_id}/decide", body)
             if status == 200:
                 self.decided[match_id] = winner
+                self._newest = match_id
                 return
             if status not in (0, 429, 500, 502, 503, 504):
                 self.found.append(f"{match_id} was not decided: {status} {told}")
                 return
 
-    def _read_match(self, match_id: str) -> None:
-        """Ask the proxy and a node for a decided match. Both must say what was acknowledged."""
-        if match_id not in self.decided:
-            return
-        reachable = sorted(self.reachable)
-        places = [None, self._nodes[self._rng.choice(reachable)]] if reachable else [None]
-        for at in places:
-            status, match = self.ask("GET", f"/partner/matches/{match_id}", at=at)
-            if status == 200 and self._winner(match) != self.decided[match_id]:
-                self.found.append(f"{at or 'the proxy'} gave a stale answer for {match_id}")
-            if status == 404:
-                self.found.append(f"{at or 'the proxy'} does not know {match_id}")
+    def _ask_a_node(self) -> None:
+        """Ask a node itself for the newest decided match: it must say what was acknowledged."""
+        self._ended.wait(3 * PAUSE_S)
+        name, address = self._rng.choice(sorted(self._nodes.items()))
+        if match_id := self._newest:
+            self.asked_directly += self._check_match(match_id, name, address)
+
+    def _check_match(self, match_id: str, place: str, at: str | None) -> bool:
+        """Read a decided match; note an old answer. Return whether there was an answer."""
+        status, match = self.ask("GET", f"/partner/matches/{match_id}", at=at)
+        if status == 404 or (status == 200 and self._winner(match) != self.decided[match_id]):
+            self.found.append(f"{place} gave a stale answer for {match_id}: {status} {match}")
+        return status == 200
 
     @staticmethod
     def _winner(match: dict[str, Any]) -> str | None:
