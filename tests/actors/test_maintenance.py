@@ -9,7 +9,10 @@ from trio.testing import MockClock
 
 from pgs.actors.maintenance.chores import PRUNE_S
 from pgs.actors.maintenance.webhooks import KEEP_ATTEMPTS_S, PAGE, prune_attempts
+from pgs.actors.partners import PartnerDirectory
+from pgs.app import MAKERS
 from pgs.domain.environments import Environment
+from pgs.domain.shards import shard_of
 from pgs.storage import attempts as rows
 from pgs.storage.attempts import NEWEST, Attempt
 from pgs.storage.transactions import Tx
@@ -95,6 +98,25 @@ async def test_old_tries_are_deleted_in_pages_for_each_partner_and_environment(
             stmt.params["partner_id"] == tx.partner_id for tx in written for stmt in tx.stmts
         )
         assert {tx.partner_id for tx in written} == {"acme", "zebra"}
+
+
+async def test_one_of_several_nodes_prunes_its_own_partners_and_ends(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        await s.open_partner("zebra")
+        # More than a page of another node's rows are older than all of this one's.
+        await write(s, [OLD - 9000] * (PAGE + 1), partner="zebra")
+        await write(s, [OLD - 4000 + number for number in range(2 * PAGE + 1)] + [START])
+        await write(s, [OLD - 1, OLD, OLD + 1], environment="live")
+        shards = {shard_of("acme")}
+        assert shard_of("zebra") not in shards
+        directory = PartnerDirectory(s.parts, MAKERS, shards.__contains__)
+        with trio.fail_after(60):
+            await prune_attempts(s.parts, directory)
+        assert await left(s) == [2 * PAGE + 2]
+        assert await left(s, environment="live") == [3]
+        assert len(await left(s, "zebra")) == PAGE + 1
 
 
 async def test_old_tries_are_deleted_every_hour_and_a_broken_disk_does_not_end_that_chore(

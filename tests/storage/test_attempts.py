@@ -163,7 +163,14 @@ async def test_deleting_old_tries_of_an_endpoint_leaves_all_others(
 
 @pytest.mark.parametrize(
     "name",
-    ["newest_attempt", "newest_test", "attempts_before", "oldest_attempts", "delete_old_attempts"],
+    [
+        "newest_attempt",
+        "newest_test",
+        "attempts_before",
+        "oldest_attempts",
+        "last_old_attempt",
+        "delete_old_attempts",
+    ],
 )
 def test_no_query_scans_the_log(name: str, in_file: SqliteDatabase) -> None:
     sql = sql_of(f"attempts.{name}")

@@ -45,11 +45,11 @@ LOOK_LIMIT_S: Final = 3.0
 log = structlog.get_logger("pgs.nodes")
 
 
-async def _prepare_nothing(shards: Collection[int]) -> None:
+async def _prepare_nothing(_: Collection[int]) -> None:
     pass
 
 
-def _do_nothing(shards: Collection[int]) -> None:
+def _do_nothing(_: Collection[int]) -> None:
     pass
 
 
@@ -236,10 +236,9 @@ class Keeper:
         self._sightings = self._sightings.look([node.beat for node in seen.nodes], now)
         self._nodes = {node.node.name: node.node for node in seen.nodes}
         self._owners = dict(seen.owners)
-        # A node that starts has a session before it beats. It owns nothing, and is left alone.
-        owning = set(seen.owners.values())
         for node in seen.nodes:
-            if node.pid is not None and node.node.name in owning and self._may_end(node):
+            # A node that starts has a session before it beats. It owns nothing yet.
+            if node.node.name in seen.owners.values() and self._may_end(node):
                 await self._end(node, connection)
         session = self._session
         fresh = is_fresh(trio.current_time(), self._last_beat)
@@ -339,10 +338,9 @@ class Keeper:
             self.lose(session)
             return
         if self._session is session:
-            self._own.pop(shard, None)
-            self._taking.pop(shard, None)
+            for known in (self._own, self._taking, self._owners):
+                known.pop(shard, None)
             self._giving.discard(shard)
-            self._owners.pop(shard, None)
             if not self._own:
                 self._none_left.set()
 
