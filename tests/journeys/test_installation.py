@@ -321,6 +321,10 @@ async def test_a_node_that_gets_sigterm_ends_in_time_and_its_partners_go_on(
             await nodes.until_ok("n2", "/partner/matches", key, seat_body("ann", "ann"))
         code, took_s = await trio.to_thread.run_sync(nodes["n1"].stop)
         assert (code, took_s < 15) == (0, True), took_s
+        lines = [msgspec.json.decode(line) for line in nodes["n2"].log.read_bytes().splitlines()]
+        taken = [line for line in lines if line["event"] == "shards_taken"]
+        # They were given: the new owner need not wait until the old one cannot answer any more.
+        assert all(line["wait_s"] == 0 for line in taken), taken
         for key in keys:
             again = await nodes.until_ok("n2", "/partner/matches", key, seat_body("ann", "ann"))
             assert header(again, "idempotent-replayed") == "true"
