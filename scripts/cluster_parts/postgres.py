@@ -18,6 +18,8 @@ PORT: Final = 5432
 NAMES: Final = ("d1", "d2")
 """The two machines with a server."""
 
+_STREAMING: Final = (Path(__file__).parent / "streaming.sql").read_text(encoding="utf-8")
+
 _SETTINGS: Final = {
     "unix_socket_directories": "''",
     "max_connections": "100",
@@ -139,7 +141,7 @@ class Server:
                 cwd="/",
                 start_new_session=True,
             )
-        self.until(lambda: self.ask("select 1") == [(1,)], "it takes connections")
+        self.until(lambda: self.ask("show port") != [], "it takes connections")
 
     def until(self, holds: "object", what: str) -> None:
         """Return once `holds()` is true; an error of the server counts as false."""

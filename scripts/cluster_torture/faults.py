@@ -3,7 +3,8 @@
 import random
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
@@ -11,15 +12,7 @@ import psycopg
 from cluster_parts.cluster import Cluster, Node
 from cluster_parts.machines import InNamespaces
 
-Held = Callable[[float], None]
-"""Waits for so many seconds, while the fault lasts."""
-
-OWNERS: Final = (
-    "select l.objid::int, n.name from pg_locks l "
-    "join pg_locks p on p.locktype = 'advisory' and p.granted and p.classid = 2 "
-    "and p.objsubid = 2 and p.pid = l.pid join node n on n.number = p.objid::bigint "
-    "where l.locktype = 'advisory' and l.granted and l.classid = 1 and l.objsubid = 2"
-)
+OWNERS: Final = (Path(__file__).parent / "owners.sql").read_text(encoding="utf-8")
 
 
 class Faults:

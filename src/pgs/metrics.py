@@ -23,7 +23,9 @@ from pgs.actors.core import Core
 from pgs.actors.maintenance.chores import CHORES
 from pgs.actors.maintenance.runner import RunOutcome
 from pgs.answer_metrics import CLASSES, SECONDS, AnswerMetrics
+from pgs.domain.shards import SHARDS
 from pgs.events import EVENTS
+from pgs.storage.nodes import Tally
 
 _SETTLEMENT_CALLS: Final = tuple(
     product(("charge", "payout"), ("confirmed", "pending", "declined", "unanswered"))
@@ -147,6 +149,7 @@ class _CoreGauges(Collector):
             "Matches whose table is open",
             value=self._core.directory.count_tables(),
         )
+        yield from self._shards(now)
         yield from self._clock()
         yield from self._data()
         yield from self._chores(now)
@@ -160,6 +163,35 @@ class _CoreGauges(Collector):
             "pgs_writer_stalled",
             "1 while a commit takes too long",
             value=int(parts.database.writer.stalled()),
+        )
+
+    def _shards(self, now: float) -> Iterable[Metric]:
+        kept = self._core.shards
+        tally = Tally() if kept is None else kept.tally
+        yield GaugeMetricFamily(
+            "pgs_node_shards",
+            "Shards for whose partners this process answers",
+            value=SHARDS if kept is None else len(kept.owned),
+        )
+        yield GaugeMetricFamily(
+            "pgs_node_beat_age_seconds",
+            "Age of this node's newest beat; 0 if it is the only one",
+            value=0.0 if kept is None else min(kept.beat_age(now), 1e9),
+        )
+        yield CounterMetricFamily(
+            "pgs_node_sessions",
+            "Sessions with the database that this node has opened",
+            value=tally.sessions,
+        )
+        yield CounterMetricFamily(
+            "pgs_node_shards_taken_over",
+            "Shards taken from a node that had not handed them over",
+            value=tally.taken_over,
+        )
+        yield CounterMetricFamily(
+            "pgs_node_others_ended",
+            "Silent sessions of other nodes that this node has ended",
+            value=tally.others_ended,
         )
 
     def _clock(self) -> Iterable[Metric]:

@@ -11,7 +11,7 @@ from pgs.storage.copied import Copied
 from pgs.storage.data_folder import BadSource, LossAccepted
 from pgs.storage.database import Database
 from pgs.storage.mark import MARK_NAME
-from pgs.storage.nodes import Nodes
+from pgs.storage.nodes import Nodes, Tally
 from pgs.storage.sqlite.connections import DATABASE_NAME
 from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.sqlite.ground import judge
@@ -128,6 +128,12 @@ class KeptShards(Protocol):
     @property
     def me(self) -> Node:
         """This node."""
+
+    tally: Tally
+    """What this node has done, and what it has seen of the others."""
+
+    def beat_age(self, now: float) -> float:
+        """Return the seconds since the newest committed beat; infinity without a session."""
 
     @property
     def owned(self) -> frozenset[int]:

@@ -7,22 +7,15 @@ memory; the locks of `pgs.storage.postgres.lease` decide which node owns which s
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from functools import partial
 from math import inf
 from typing import Final
 
 import structlog
 import trio
 
-from pgs.domain.leases import (
-    HEARTBEAT_S,
-    Beat,
-    Sightings,
-    answers_from,
-    is_fresh,
-    may_end,
-)
+from pgs.domain.leases import HEARTBEAT_S, Beat, Sightings, answers_from, is_fresh, may_end
 from pgs.domain.shards import Node, share_out
+from pgs.storage.nodes import Tally
 from pgs.storage.postgres import lease
 from pgs.storage.postgres.connection import Connection, Refused
 from pgs.storage.postgres.lease import Look, Seen, Session, State, WriterLine
@@ -75,6 +68,7 @@ class Keeper:
         prepare: Callable[[Collection[int]], Awaitable[None]] = _prepare_nothing,
         taken: Callable[[Collection[int]], None] = _do_nothing,
     ) -> None:
+        self.tally = Tally()
         self._me = me
         self._line = line
         self._watch = watch
@@ -109,17 +103,21 @@ class Keeper:
         name = self._owners.get(shard)
         return None if name is None or name == self._me.name else self._nodes.get(name)
 
+    def beat_age(self, now: float) -> float:
+        """Return the seconds since the newest committed beat; infinity without a session."""
+        return inf if self._last_beat is None else now - self._last_beat
+
     @property
     def owned(self) -> frozenset[int]:
         """The shards for which this node answers now."""
         return frozenset(shard for shard in self._own if self._answers(shard))
 
     def _answers(self, shard: int) -> bool:
-        since = self._own.get(shard)
-        if since is None or shard in self._giving:
-            return False
-        now = trio.current_time()
-        return since <= now and is_fresh(now, self._last_beat)
+        begun = self._own.get(shard, inf) <= trio.current_time()
+        return begun and shard not in self._giving and self._is_fresh()
+
+    def _is_fresh(self) -> bool:
+        return is_fresh(trio.current_time(), self._last_beat)
 
     async def run(self) -> None:
         """Keep a session open, beat, and take and hand over shards, until cancelled."""
@@ -156,7 +154,7 @@ class Keeper:
             began = trio.current_time()
             try:
                 session = await self._line.open()
-                number = await self._line.run(session, partial(lease.enter, me=self._me))
+                number = await self._line.run(session, lambda held: lease.enter(held, self._me))
             except (StoreOutage, Refused) as error:
                 if not failing:  # an outage would fill the log with the same line
                     log.warning("session_not_opened", node=self._me.name, error=str(error))
@@ -165,6 +163,7 @@ class Keeper:
                 continue
             failing = False
             self._session, self._number, self._last_beat = session, number, began
+            self.tally.sessions += 1
             self._own_numbers.add(number)
             self._ended = trio.Event()
             log.info("session_opened", node=self._me.name, number=number)
@@ -236,13 +235,14 @@ class Keeper:
         self._sightings = self._sightings.look([node.beat for node in seen.nodes], now)
         self._nodes = {node.node.name: node.node for node in seen.nodes}
         self._owners = dict(seen.owners)
+        states = {node.node.name: node.state for node in seen.nodes}
+        self.tally.looked(len(seen.owners), states.get(self._me.name))
+        # A node that starts has a session before it beats. It owns nothing, and is left alone.
         for node in seen.nodes:
-            # A node that starts has a session before it beats. It owns nothing yet.
-            if node.node.name in seen.owners.values() and self._may_end(node):
-                await self._end(node, connection)
+            if node.pid is not None and node.node.name in seen.owners.values():
+                await self._end_if_silent(node, connection)
         session = self._session
-        fresh = is_fresh(trio.current_time(), self._last_beat)
-        if session is None or self._stopping or not fresh:
+        if session is None or self._stopping or not self._is_fresh():
             return
         takers = {node.node.name for node in seen.nodes if self._takes(node)}
         shares = share_out(seen.owners, takers)
@@ -258,16 +258,16 @@ class Keeper:
         silent = self._sightings.is_silent(node.node.name)
         return node.pid is not None and node.state == "up" and not silent
 
-    def _may_end(self, node: Seen) -> bool:
-        fresh = is_fresh(trio.current_time(), self._last_beat)
-        return may_end(self._sightings, node.node.name, me=self._me.name, fresh=fresh)
-
-    async def _end(self, node: Seen, connection: Connection) -> None:
+    async def _end_if_silent(self, node: Seen, connection: Connection) -> None:
+        me, fresh = self._me.name, self._is_fresh()
+        if not may_end(self._sightings, node.node.name, me=me, fresh=fresh):
+            return
         try:
             ended = await trio.to_thread.run_sync(lease.end_session, connection, node)
         except (StoreOutage, Refused) as error:
             log.warning("session_not_ended", of=node.node.name, error=str(error))
         else:
+            self.tally.others_ended += ended
             log.warning("silent_session_ended", of=node.node.name, ended=ended)
 
     # Shards
@@ -282,10 +282,9 @@ class Keeper:
             log.warning("shards_not_taken", node=name, error=str(error))
             self.lose(session)
             return
-        if self._session is not session:
+        if self._session is not session or not taken.shards:
             return
-        if not taken.shards:
-            return
+        self.tally.taken_over += sum(last is not None for last in taken.shards.values())
         now = trio.current_time()
         starts = {
             shard: answers_from(self._sightings, self._of_another(last), now)
@@ -293,8 +292,8 @@ class Keeper:
         }
         self._own |= dict.fromkeys(starts, inf)
         self._taking |= dict.fromkeys(starts, starts)
-        wait = max(starts.values()) - now
-        log.info("shards_taken", node=name, count=len(starts), wait_s=round(wait, 2))
+        wait = round(max(starts.values()) - now, 2)
+        log.info("shards_taken", node=name, count=len(starts), wait_s=wait)
         nursery.start_soon(self._begin, session, starts)
 
     async def _begin(self, session: Session, starts: Mapping[int, float]) -> None:

@@ -1,0 +1,2 @@
+-- How many standbys follow this server.
+select count(*) from pg_stat_replication where state = 'streaming'
