@@ -76,11 +76,8 @@ class Readiness:
             notes["database"] = data
         if (clock := parts.clock_watch.fault()) is not None:
             notes["clock"] = clock
-        if (kept := self.core.shards) is not None:
-            if kept.tally.draining:
-                notes["node"] = f"it is drained: `pgs node undrain {kept.me.name}` ends that"
-            elif kept.tally.ownerless:
-                notes["node"] = f"{kept.tally.ownerless} shards have no owner: see `pgs node list`"
+        if (kept := self.core.shards) is not None and kept.tally.draining:
+            notes["node"] = f"it is drained: `pgs node undrain {kept.me.name}` ends that"
         if trio.current_time() < self._no_room_at + NO_ROOM_S:
             notes["connections"] = (
                 "a connection was refused: all places are taken, and none of them is idle"

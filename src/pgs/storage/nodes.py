@@ -4,8 +4,6 @@ from typing import Literal
 
 import msgspec
 
-from pgs.domain.shards import SHARDS
-
 
 class NoSuchNode(Exception):
     """No node of this name has ever started on the database."""
@@ -16,19 +14,14 @@ class Tally(msgspec.Struct):
 
     `sessions`: its sessions with the database; each but the first follows a lost one. `taken_over`:
     shards that it took although their owner had not handed them over. `others_ended`: sessions of
-    other nodes that it ended because they were silent. `ownerless`: shards that no node owns.
-    `draining`: an operator lets this node take no shards.
+    other nodes that it ended because they were silent. `draining`: an operator lets this node take
+    no shards.
     """
 
     sessions: int = 0
     taken_over: int = 0
     others_ended: int = 0
-    ownerless: int = 0
     draining: bool = False
-
-    def looked(self, owned: int, state: str | None) -> None:
-        """Note how many shards have an owner, and what this node's row says."""
-        self.ownerless, self.draining = SHARDS - owned, state == "draining"
 
 
 class NodeSeen(msgspec.Struct, frozen=True, rename="camel"):

@@ -236,7 +236,7 @@ class Keeper:
         self._nodes = {node.node.name: node.node for node in seen.nodes}
         self._owners = dict(seen.owners)
         states = {node.node.name: node.state for node in seen.nodes}
-        self.tally.looked(len(seen.owners), states.get(self._me.name))
+        self.tally.draining = states.get(self._me.name) == "draining"
         # A node that starts has a session before it beats. It owns nothing, and is left alone.
         for node in seen.nodes:
             if node.pid is not None and node.node.name in seen.owners.values():
