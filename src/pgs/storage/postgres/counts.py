@@ -13,7 +13,10 @@ from pgs.storage.postgres.connection import Connection, Lost
 from pgs.storage.postgres.statements import PLAIN, Statement, Values, bound, literals
 
 _ALL: Final = "(name = 'writes' or name like 'writes %')"
-_OWN: Final = "select beats from heartbeat where name = $1"
+_OWN: Final = (
+    "select greatest(own.beats, alone.beats) from heartbeat own "
+    "left join heartbeat alone on alone.name = 'writes' where own.name = $1"
+)
 # The arguments of these texts are constants.
 _GREATEST: Final = f"select coalesce(max(beats), 0) from heartbeat where {_ALL}"  # noqa: S608 - ours
 _FIRST: Final = (
@@ -44,7 +47,7 @@ class CommitCount:
         """Return how many commits the database holds. Raises `Lost` and `Refused`.
 
         A service without other nodes may have been one of several before, and a new node has no row
-        yet: the greatest count of all is theirs.
+        yet: the greatest count of all is theirs. A node may have been the only one in between.
         """
         if self._node:
             for (count,) in connection.command(_OWN, *literals([self._name])):

@@ -1,0 +1,29 @@
+"""A node's data folder serves a single service on the same database, and a node again."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.client import ok
+from tests.journeys.installation import PARTNERS, node_in_process, seed, settled
+from tests.journeys.partners import seat_body
+from tests.journeys.service import in_process
+from tests.postgres import Server
+
+pytestmark = [pytest.mark.postgres, pytest.mark.slow]
+
+
+async def test_a_data_folder_serves_a_node_then_a_single_service_and_a_node_again(
+    tmp_path: Path, postgres: Server
+) -> None:
+    seeded = await seed(tmp_path, postgres.new_database())
+    key = seeded.partners[PARTNERS[0]].test
+    for _ in range(2):
+        async with node_in_process(seeded, tmp_path, "n1") as one:
+            await settled(one)
+            ok(await one.public.call("POST", "/partner/matches", key, seat_body("ann", "ann")))
+        async with in_process(
+            tmp_path / "n1", database_url=seeded.url, secret_key_file=seeded.key_file
+        ) as alone:
+            assert (await alone.internal.get("/internal/readyz"))[0] == 200
+            ok(await alone.public.call("POST", "/partner/matches", key, seat_body("bob", "bob")))
