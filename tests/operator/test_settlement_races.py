@@ -31,11 +31,11 @@ async def test_an_item_that_settlement_closed_meanwhile_is_neither_asked_for_nor
         await until_recorded(core, bob)
         asked = dict(port.payouts_asked)
         for seat in (bob, "sea_nobody"):
-            assert not await seats.ask(AskChargeNow(seat))
+            assert not (await seats.ask(AskChargeNow(seat))).was_open
             assert await seats.ask(ResolveCharge(seat, "declined")) is None
         for match in (match_id, "mat_nobody"):
-            assert not await seats.ask(AskPayoutsNow(match))
-            assert not await seats.ask(ResolvePayout(match, bob))
+            assert not (await seats.ask(AskPayoutsNow(match))).was_open
+            assert not (await seats.ask(ResolvePayout(match, bob))).was_open
         assert port.payouts_asked == asked
         assert (await check_ledger(core.parts.database.reader)).sound
 
@@ -49,5 +49,6 @@ async def test_a_payout_to_a_seat_that_is_owed_nothing_is_not_decided(tmp_path: 
         await take(core, "cleo")
         seats = core.directory.partner("acme").seats("test")
         for player in ("ann", "cleo"):
-            assert not await seats.ask(ResolvePayout(match_id, await seat_id(core, player)))
+            resolved = await seats.ask(ResolvePayout(match_id, await seat_id(core, player)))
+            assert not resolved.was_open
         assert [item.id for item in await until_answered(core, 1)] == [item.id for item in before]

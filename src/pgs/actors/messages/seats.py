@@ -35,6 +35,18 @@ class NextWave(msgspec.Struct, frozen=True):
     after_s: float | None
 
 
+class AskedNow(msgspec.Struct, frozen=True):
+    """Whether the charge or payouts were open. Only then settlement is asked."""
+
+    was_open: bool
+
+
+class PayoutResolved(msgspec.Struct, frozen=True):
+    """Whether the payout was open. Only then it is noted as confirmed."""
+
+    was_open: bool
+
+
 class StakeSeat(Command[Seated | Refusal], frozen=True):
     """Take a paid seat, once for each idempotency key.
 
@@ -134,14 +146,14 @@ class PaidOut(Message, frozen=True):
     match_id: str
 
 
-class AskChargeNow(Command[bool], frozen=True):
-    """Ask settlement for a pending stake now. The reply is whether it was open."""
+class AskChargeNow(Command[AskedNow], frozen=True):
+    """Ask settlement for a pending stake now."""
 
     seat_id: str
 
 
-class AskPayoutsNow(Command[bool], frozen=True):
-    """Ask settlement now for what a match owes. The reply is whether it was open."""
+class AskPayoutsNow(Command[AskedNow], frozen=True):
+    """Ask settlement now for what a match owes."""
 
     match_id: str
 
@@ -153,8 +165,8 @@ class ResolveCharge(Command[Seat | None], frozen=True):
     decision: Literal["confirmed", "declined"]
 
 
-class ResolvePayout(Command[bool], frozen=True):
-    """Confirm a payout in settlement's place. The reply is whether it was open."""
+class ResolvePayout(Command[PayoutResolved], frozen=True):
+    """Confirm a payout in settlement's place."""
 
     match_id: str
     seat_id: str

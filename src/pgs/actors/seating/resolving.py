@@ -3,8 +3,10 @@
 from pgs.actors.kernel.mail import Envelope
 from pgs.actors.messages.seats import (
     AskChargeNow,
+    AskedNow,
     AskPayoutsNow,
     ChargeAnswered,
+    PayoutResolved,
     ResolveCharge,
     ResolvePayout,
 )
@@ -19,26 +21,26 @@ from pgs.storage.settlement import resolve_payout as resolved_row
 from pgs.storage.transactions import Tx
 
 
-async def ask_charge_now(seats: Seating, command: AskChargeNow, _: Envelope) -> bool:
-    """Ask for a pending stake, and return whether it was open."""
+async def ask_charge_now(seats: Seating, command: AskChargeNow, _: Envelope) -> AskedNow:
+    """Ask for a pending stake if it is open."""
     seat = await seats.seat(command.seat_id)
     if seat is None or seat.status != "pending":
-        return False
+        return AskedNow(was_open=False)
     seats.partner.settlement().tell(AskCharge(seat, again=True))
-    return True
+    return AskedNow(was_open=True)
 
 
-async def ask_payouts_now(seats: Seating, command: AskPayoutsNow, _: Envelope) -> bool:
-    """Ask for what a match owes, declined payouts included; return whether it was open."""
+async def ask_payouts_now(seats: Seating, command: AskPayoutsNow, _: Envelope) -> AskedNow:
+    """Ask for what a match owes if it is open, declined payouts included."""
     record = await _unpaid(seats, command.match_id)
     if record is None:
-        return False
+        return AskedNow(was_open=False)
     for payout in payouts(record):
         seats.parts.settlements.asks.reopen(
             seats.partner_id, payout_id(command.match_id, payout.seat_id)
         )
     ask_for_payouts(seats, record, again=True)
-    return True
+    return AskedNow(was_open=True)
 
 
 async def resolve_charge(seats: Seating, command: ResolveCharge, envelope: Envelope) -> Seat | None:
@@ -51,18 +53,18 @@ async def resolve_charge(seats: Seating, command: ResolveCharge, envelope: Envel
     return await seats.seat(command.seat_id)
 
 
-async def resolve_payout(seats: Seating, command: ResolvePayout, _: Envelope) -> bool:
-    """Note that a payout is confirmed; return whether it was open.
+async def resolve_payout(seats: Seating, command: ResolvePayout, _: Envelope) -> PayoutResolved:
+    """Note that a payout is confirmed if it is open.
 
     The match's money is recorded once its other payout, if it has one, is confirmed as well.
     """
     record = await _unpaid(seats, command.match_id)
     if record is None or command.seat_id not in {one.seat_id for one in payouts(record)}:
-        return False
+        return PayoutResolved(was_open=False)
     row = resolved_row(seats.partner_id, command.match_id, command.seat_id, seats.parts.clock.now())
     await seats.parts.database.writer.submit(Tx(seats.partner_id, (row,)))
     ask_for_payouts(seats, record, again=True)
-    return True
+    return PayoutResolved(was_open=True)
 
 
 async def _unpaid(seats: Seating, match_id: str) -> MatchWithSeats | None:

@@ -150,10 +150,10 @@ async def _outcome(core: Core, item_id: str, tries: dict[str, int]) -> str | Non
 async def _ask_now(core: Core, one: Seat | MatchWithSeats) -> bool:
     if isinstance(one, Seat):
         seats = core.directory.partner(one.partner_id).seats(one.environment)
-        return await seats.ask(m.AskChargeNow(one.seat_id))
+        return (await seats.ask(m.AskChargeNow(one.seat_id))).was_open
     match = one.match
     seats = core.directory.partner(match.partner_id).seats(match.environment)
-    return await seats.ask(m.AskPayoutsNow(match.match_id))
+    return (await seats.ask(m.AskPayoutsNow(match.match_id))).was_open
 
 
 async def _resolve(
@@ -167,8 +167,8 @@ async def _resolve(
     if isinstance(one, Seat):
         seat = await seats.ask(m.ResolveCharge(item.seat_id, decision))
         return None if seat is None else seat.status
-    done = await seats.ask(m.ResolvePayout(one.match.match_id, item.seat_id))
-    return "confirmed" if done else None
+    resolved = await seats.ask(m.ResolvePayout(one.match.match_id, item.seat_id))
+    return "confirmed" if resolved.was_open else None
 
 
 def _items(core: Core, one: Seat | MatchWithSeats) -> list[OpenItem]:
