@@ -44,9 +44,12 @@ from pgs.public import among_nodes, make_public_app, make_verifier
 from pgs.readiness import Readiness
 from pgs.storage.transactions import StoreOutage
 
+STOP_S = 15.0
+"""Seconds that a stop may take: half of what the unit of systemd allows. It is never waited for; a
+test adds up the bounds of all steps of a stop."""
+
 GRACE_S = 5.0
-"""Seconds for calls in flight when the service stops. A stop may take 15 s in all: sockets 0.5,
-public listener 5 + 2, internal listener 0.25 + 0.25, actors 3.5, writer 3, log 0.25."""
+"""Seconds for calls in flight when the service stops. Part of the 15 s that a stop may take."""
 
 HAND_OVER_S = 2.0
 """Seconds in which a node that stops hands its shards over. They are taken from `GRACE_S`: calls of

@@ -4,13 +4,17 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from pgs.actors.kernel.mail import Crashed
+from pgs.actors.maintenance.registers import refresh_registry
 from pgs.actors.messages.account.keys import RevokeKey
 from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.actors.messages.account.settings import AddOrigin
+from pgs.actors.partners import PartnerDirectory
 from pgs.actors.shared import registry as registry_module
+from pgs.app import MAKERS
 from pgs.domain.accounts import Account, Licence
 from pgs.domain.errors import refuse
 from pgs.domain.keys import hash_key
@@ -107,6 +111,25 @@ async def test_the_account_actor_takes_over_changes_that_were_written_past_it(
         assert isinstance(account, Account)
         assert (account.burst, account.rate, account.licences[GAME].test) == (7, 8, True)
         assert await rows.read_account(s.reader, "acme") == account == s.account()
+
+
+@pytest.mark.parametrize(
+    ("alone", "told"),
+    [
+        (True, ("warning", "account_written_past_its_actor")),
+        (False, ("info", "account_changed_by_another_node")),
+    ],
+)
+async def test_a_change_by_another_node_is_no_warning_and_one_by_a_stranger_is(
+    tmp_path: Path, autojump_clock: MockClock, *, alone: bool, told: tuple[str, str]
+) -> None:
+    async with ready_core(tmp_path) as s:
+        directory = PartnerDirectory(s.parts, MAKERS, None if alone else lambda partner_id: True)
+        off = msgspec.structs.replace(s.account(), burst=7, revision=s.account().revision + 1)
+        await s.write_without_the_actors(rows.update_partner(s.account(), off))
+        with capture_logs() as lines:
+            await refresh_registry(s.parts, directory)
+        assert [(line["log_level"], line["event"]) for line in lines] == [told]
 
 
 async def test_a_command_decided_anew_after_a_write_without_the_actor_undoes_nothing(

@@ -46,7 +46,10 @@ def _tell_written(parts: Parts, directory: PartnerDirectory, written: Iterable[s
         partner = directory.owned(partner_id)
         if partner is None:  # the node that owns it wrote it
             continue
-        log.warning("account_written_past_its_actor", partner_id=partner_id)
+        if directory.is_alone:
+            log.warning("account_written_past_its_actor", partner_id=partner_id)
+        else:  # for example by the node that owned the partner before
+            log.info("account_changed_by_another_node", partner_id=partner_id)
         partner.account().tell(AccountChangedInRows())
         account = parts.registry.account(partner_id)
         if account is not None and not account.active:

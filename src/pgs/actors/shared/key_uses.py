@@ -19,7 +19,7 @@ nobody sees the delay."""
 
 FLUSH_S = 1.0
 """Seconds that a stop gives the last write of uses. If that write fails, at most the uses of the
-last hour are lost."""
+last hour are lost. Part of the 15 s that a stop may take."""
 
 COARSE_S = 3600
 """Seconds between two writes of the same key's row. A crash loses at most the uses of the last

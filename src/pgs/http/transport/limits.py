@@ -81,6 +81,6 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     startup_s: float = 30.0
     """Seconds for the application behind the listener to start. A sound one takes milliseconds."""
 
-    shutdown_s: float = 2.0
-    """Seconds for the application to shut down after its last connection. They are part of the 15 s
-    that a stop may take."""
+    shutdown_s: float = 1.0
+    """Seconds for the application to shut down after its last connection. The service's own has
+    nothing left to do by then. Part of the 15 s that a stop may take."""
