@@ -30,7 +30,8 @@ LANGUAGES: Final = {
 
 _CUT: Final = """() => {
   const title = document.querySelector(".dock .headline");
-  return title.scrollWidth > title.clientWidth + 1;
+  return title.scrollWidth > title.clientWidth + 1 ||
+    title.scrollHeight > title.clientHeight + 1;
 }"""
 
 

@@ -163,7 +163,9 @@ def test_a_chess_piece_is_dragged_to_its_square(
         expect(shown.tab.cell("e2").locator(".drag")).to_have_count(0, timeout=WAIT_MAX_MS)
         drag("e2", "e4")
         assert shown.server.wait("move")["move"] == "e2e4"
-        expect(shown.tab.cell("e2").locator(".drag")).to_have_count(1, timeout=WAIT_MAX_MS)
+        # It is there before the server has answered.
+        expect(shown.tab.cell("e4").locator(".mark")).to_have_count(1, timeout=WAIT_MAX_MS)
+        assert shown.tab.cell("e2").locator(".mark").count() == 0
         after = CHESS_START.replace("PPPPPPPP", "PPPP1PPP").replace("8/8/8/8", "8/8/4P3/8")
         moved = {"type": "moved", "matchId": "mat_1", "seq": 2, "ply": 1, "by": 0, "turn": 1}
         shown.server.send(moved | {"move": "e2e4", "state": {"fen": after}, "legalMoves": ["e7e5"]})

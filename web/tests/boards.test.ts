@@ -99,14 +99,6 @@ test('a chess piece is picked up and put down, and a promotion asks for its piec
   assert.deepEqual(chess.say('e7e8q'), { key: 'move.promotion', parameters });
 });
 
-test('a move that is being sent is shown where it lands', () => {
-  assert.equal(adapter('tic-tac-toe').landing('b2', null), 'b2');
-  assert.equal(adapter('reversi').landing('d3', null), 'd3');
-  assert.equal(adapter('reversi').landing('pass', null), null);
-  assert.equal(adapter('connect-four').landing('4', adapter('connect-four').start), 'd1');
-  assert.equal(adapter('chess').landing('e7e8q', null), 'e8');
-});
-
 test('no adapter draws a state of another shape', () => {
   const other = [null, {}, { board: 'x' }, { board: [[0]] }, { fen: 'x' }];
   for (const gameId of ['tic-tac-toe', 'connect-four', 'reversi', 'chess']) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adapterOf, loadGame } from '../src/frame/boards';
 import { Controller } from '../src/frame/controller';
-import { matchAt, notesOf } from '../src/frame/history';
+import { matchAt, notesOf, shownMatch } from '../src/frame/history';
 import type { Match } from '../src/frame/play';
 import { BUILT_IN } from '../src/frame/words/speaker';
 import { FakeBrowser, moved, snapshot } from './fake-browser';
@@ -33,6 +33,25 @@ test('messages about a game wait until it has been loaded', async () => {
   await browser.pass(0);
   assert.deepEqual(match().moves, ['e2e4']);
   assert.equal(match().ply, 1);
+});
+
+test('a move that is being sent is on the board at once', async () => {
+  const { browser, controller } = await connected();
+  await loadGame('chess', () => {});
+  browser.newest.deliver(chess({ legalMoves: ['e2e4'] }));
+  const board = (past: number | null) => {
+    const shown = shownMatch(controller.published.play, past);
+    const { state, you, lastMove } = shown ?? assert.fail();
+    const rows = adapterOf('chess')?.board(state, you, lastMove?.move ?? null)?.rows.flat() ?? [];
+    return rows.filter(({ mark, last }) => mark?.side === 0 && last).map(({ id }) => id);
+  };
+  assert.deepEqual(board(null), []);
+  controller.move('e2e4');
+  assert.deepEqual(board(null), ['e4']);
+  assert.deepEqual(shownMatch(controller.published.play, null)?.legalMoves, []);
+  assert.deepEqual(board(0), [], 'an earlier position does not have it');
+  browser.newest.deliver({ type: 'error', reason: 'rate_limited', ref: 'mat_1' });
+  assert.deepEqual(board(null), [], 'a refused move is taken back');
 });
 
 test('the moves of a snapshot are listed after the page was loaded again', async () => {

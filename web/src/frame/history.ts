@@ -1,7 +1,7 @@
 /** The positions of a match before the newest one, worked out from its moves. */
 
 import { adapterOf } from './boards';
-import type { Match } from './play';
+import type { Match, Play } from './play';
 import type { Side } from './protocol';
 import { sayMove } from './sentences';
 import type { Speaker } from './words/speaker';
@@ -33,6 +33,20 @@ export function matchAt(match: Match, ply: number): Match {
   const move = match.moves[ply - 1];
   const lastMove = move === undefined ? null : { by: sideAt(ply - 1), move };
   return { ...match, ply, lastMove, state: statesOf(match)?.[ply], legalMoves: [] };
+}
+
+/**
+ * Returns the match as the board shows it: after `past` moves, if the player looks back, or else
+ * with the move that is being sent, so that it is seen at once.
+ */
+export function shownMatch({ match, pendingMove }: Play, past: number | null): Match | null {
+  if (match === null) return null;
+  if (past !== null) return matchAt(match, past);
+  if (pendingMove?.matchId !== match.matchId) return match;
+  const { you, ply } = match;
+  const { move } = pendingMove;
+  const state = adapterOf(match.gameId)?.after(match.state, move, you);
+  return { ...match, ply: ply + 1, lastMove: { by: you, move }, state, legalMoves: [] };
 }
 
 /** Returns the known moves as the list shows them, with the number of moves before each. */

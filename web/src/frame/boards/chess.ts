@@ -50,7 +50,6 @@ export const chess: Adapter = {
     }
     return targets;
   },
-  landing: to,
   say(move) {
     const parameters = { from: from(move), to: to(move) };
     const piece = promotionKey(move);

@@ -34,12 +34,11 @@ export const connectFour: Adapter = {
     return targets;
   },
   Columns,
-  landing(move, state) {
+  after(state, move, side) {
     const cells = readCells(state, LAYOUT, null) ?? [];
     const column = cells.map((row) => row[Number(move) - 1]);
-    return column.filter((cell) => cell?.mark === null).at(-1)?.id ?? null;
+    return occupy(state, column.filter((cell) => cell?.mark === null).at(-1)?.id ?? null, side);
   },
-  after: (state, move, side) => occupy(state, connectFour.landing(move, state), side),
   say: (move) => ({ key: 'move.column', parameters: { n: Number(move) } }),
 };
 

@@ -27,7 +27,6 @@ export const reversi: Adapter = {
   },
   Decoration: Dots,
   targets: cellTargets,
-  landing: (move) => (move === PASS ? null : move),
   after: (state, move, side) => (move === PASS ? state : turnDiscs(state, move, side)),
   say: (move) => (move === PASS ? { key: 'move.pass' } : move),
 };

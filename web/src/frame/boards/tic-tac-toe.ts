@@ -33,7 +33,6 @@ export const ticTacToe: Adapter = {
   },
   Decoration: Hash,
   targets: cellTargets,
-  landing: (move) => move,
   after: occupy,
   say: (move) => move,
 };

@@ -71,8 +71,6 @@ export interface Adapter {
   targets(legalMoves: readonly string[], picked: string | null): Map<string, string[]>;
   /** Returns the cells whose piece can be picked up. Only games that move pieces have this. */
   sources?(legalMoves: readonly string[]): Set<string>;
-  /** Returns the cell that shows a move while it is being sent, or null if no cell does. */
-  landing(move: string, state: unknown): string | null;
   /** Draws a board on which a press anywhere in a column means that column. */
   Columns?: FunctionComponent<ColumnsProps>;
   /** Draws what a board shows besides its cells. */

@@ -11,12 +11,11 @@ export interface ColumnsProps {
   match: Match | null;
   entry: MoveEntry;
   focus: ReturnType<typeof useRovingFocus>;
-  landing: string | null;
   you: 0 | 1;
 }
 
 /** A board whose targets are its columns. A disc is shown where it would land. */
-export function Columns({ adapter, board, match, entry, focus, landing, you }: ColumnsProps) {
+export function Columns({ adapter, board, match, entry, focus, you }: ColumnsProps) {
   const columns = Array.from({ length: adapter.columns }, (_, at) =>
     board.rows.map((row) => row[at]).filter((cell) => cell !== undefined),
   );
@@ -54,13 +53,8 @@ export function Columns({ adapter, board, match, entry, focus, landing, you }: C
                 style={{ '--n': row + 1 }}
               />
             )}
-            {cell.mark === null && (playable || landing === cell.id) && cell === free.at(-1) && (
-              <MarkView
-                gameId={adapter.gameId}
-                side={you}
-                shape="disc"
-                class={landing === cell.id ? 'ghost lands' : 'ghost'}
-              />
+            {playable && cell === free.at(-1) && (
+              <MarkView gameId={adapter.gameId} side={you} shape="disc" class="ghost" />
             )}
             {row === adapter.rows - 1 && <span class="co" data-text={column + 1} />}
           </span>

@@ -16,7 +16,7 @@ import { Tool } from './tool';
 import { useSpeaker } from './words';
 
 interface Sentence {
-  tone: 'me' | 'warn' | 'bad' | 'good' | '';
+  tone: 'me' | 'they' | 'warn' | 'bad' | 'good' | '';
   /** A picture, or the mark of the side to move. */
   icon: IconName | 'mark';
   title: string;
@@ -67,16 +67,24 @@ export function Dock({ published, controller, inert, silent, onResign }: DockPro
   );
 }
 
-/** Buttons that step through the moves, and lead back to the newest position. */
+/**
+ * Buttons that step through the moves, and lead back to the newest position. They keep their
+ * places: the third one stands where the flag is otherwise.
+ */
 function Steps({ published, controller }: Pick<DockProps, 'published' | 'controller'>) {
   const speaker = useSpeaker();
   const { play, past } = published;
   const { match } = play;
-  if (match === null || match.ply === 0 || statesOf(match) === null) return null;
+  if (match === null || statesOf(match) === null) return null;
   const by = (moves: number) => () => controller.step(moves);
   return (
     <span class="steps">
-      <Tool icon="left" off={past === 0} name={speaker.say('past.back')} onPress={by(-1)} />
+      <Tool
+        icon="left"
+        off={(past ?? match.ply) === 0}
+        name={speaker.say('past.back')}
+        onPress={by(-1)}
+      />
       <Tool icon="right" off={past === null} name={speaker.say('past.on')} onPress={by(1)} />
       {past !== null && (
         <Tool icon="skip" name={speaker.say('past.live')} onPress={by(Infinity)} />
@@ -128,20 +136,22 @@ function sentenceOf(published: Published, match: Match, speaker: Speaker): Sente
     return { tone: 'warn', icon: 'unplug', title: speaker.say('theirs.away', { name }), hint };
   }
   const hint = speaker.say(started ? 'theirs.hint' : 'unstarted');
-  return { tone: '', icon: 'mark', title: speaker.say('theirs', { name }), hint };
+  const tone = started ? 'they' : '';
+  return { tone, icon: 'mark', title: speaker.say('theirs', { name }), hint };
 }
 
 function yoursOf({ play, low }: Published, match: Match, speaker: Speaker): Sentence {
   const adapter = adapterOf(match.gameId);
-  if (play.pendingMove !== null) {
-    return { tone: '', icon: 'mark', title: speaker.say('sending'), hint: '' };
-  }
   if (match.legalMoves.includes(PASS)) {
     const [title, hint] = [speaker.say('yours.pass'), speaker.say('yours.passHint')];
     return { tone: 'me', icon: 'skip', title, hint };
   }
   const check = adapter?.board(match.state, match.you, null)?.check === true;
   const title = speaker.say(check ? 'yours.check' : 'yours');
+  // The title stays, so that it does not flicker for the time that the answer takes.
+  if (play.pendingMove !== null) {
+    return { tone: 'me', icon: 'mark', title, hint: speaker.say('sending') };
+  }
   if (low) return { tone: 'bad', icon: 'alert', title, hint: speaker.say('yours.low') };
   if (check) return { tone: 'bad', icon: 'alert', title, hint: speaker.say('yours.checkHint') };
   const started = typeof match.deadlineAtMs === 'number';

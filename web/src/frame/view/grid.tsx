@@ -20,16 +20,17 @@ export interface GridProps {
   inert: boolean;
   /** Whether the player has won. */
   won: boolean;
-  /** The move that is being sent, or null. */
-  pending: string | null;
   onMove(move: string): void;
   onRefuse(): void;
 }
 
+/** The same list each time: a new one would look like a change of the legal moves. */
+const NONE: readonly string[] = [];
+
 export function Grid(props: GridProps) {
-  const { adapter, board, match, active, inert, won, pending, onMove, onRefuse } = props;
+  const { adapter, board, match, active, inert, won, onMove, onRefuse } = props;
   const speaker = useSpeaker();
-  const legalMoves = match?.legalMoves ?? [];
+  const legalMoves = match?.legalMoves ?? NONE;
   const entry = useMoveEntry({ adapter, legalMoves, active, onMove, onRefuse });
   const { Choices, Columns, Decoration } = adapter;
   const rows = Columns ? 1 : adapter.rows;
@@ -38,9 +39,8 @@ export function Grid(props: GridProps) {
     entry.isPlayable(idAt(row, column)),
   );
   const focus = useRovingFocus(rows, adapter.columns, first);
-  const landing = pending === null ? null : adapter.landing(pending, match?.state);
   const asks = entry.choices.length > 0;
-  const drag = adapter.useDrag?.(entry, pending !== null || asks);
+  const drag = adapter.useDrag?.(entry, asks);
 
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
@@ -49,7 +49,7 @@ export function Grid(props: GridProps) {
     event.preventDefault();
   };
   const game = speaker.say(`game.${adapter.gameId}`);
-  const shared = { board, match, entry, focus, landing, you: match?.you ?? 0 } as const;
+  const shared = { board, match, entry, focus, you: match?.you ?? 0 } as const;
   return (
     <>
       <div
@@ -59,7 +59,7 @@ export function Grid(props: GridProps) {
         aria-label={speaker.say('board', { game })}
         inert={inert || asks}
         onKeyDown={onKeyDown}
-        {...(drag && { onPointerDown: drag.onPointerDown })}
+        {...drag?.listeners}
       >
         {Columns !== undefined ? (
           <Columns adapter={adapter} {...shared} />
@@ -94,14 +94,13 @@ interface SquareProps {
   match: Match | null;
   entry: MoveEntry;
   focus: ReturnType<typeof useRovingFocus>;
-  landing: string | null;
   you: 0 | 1;
   /** The id of the cell where the player has dropped a piece. The piece does not slide there. */
   dropped: string;
 }
 
 function Square(props: SquareProps) {
-  const { adapter, cell, place, match, entry, focus, landing, you, dropped } = props;
+  const { adapter, cell, place, match, entry, focus, you, dropped } = props;
   const label = useLabel(cell, entry);
   const { row, column } = place;
   const target = entry.isTarget(cell.id);
@@ -113,9 +112,8 @@ function Square(props: SquareProps) {
     target && (cell.mark === null ? 'target' : 'target hit'),
     entry.isPlayable(cell.id) && 'can',
     cell.id === entry.picked && 'held',
-    cell.id === landing && 'landing',
   ];
-  const ghost = (target || cell.id === landing) && adapter.sources === undefined;
+  const ghost = target && adapter.sources === undefined;
   return (
     <button
       type="button"

@@ -17,11 +17,14 @@ export function Moves({ published: { play, past }, controller }: MovesProps) {
   const shown = past ?? match?.ply ?? 0;
   useLayoutEffect(() => {
     const now = list.current?.querySelector<HTMLElement>('.now');
+    if (list.current === null || !now) return;
     // As a column it scrolls down, as a strip to the side.
-    const { offsetTop = 0, offsetLeft = 0 } = now ?? {};
-    const { clientWidth = 0 } = list.current ?? {};
-    list.current?.scrollTo({ top: offsetTop - 48, left: offsetLeft - clientWidth / 2 });
-  }, [shown]);
+    const { clientHeight, clientWidth } = list.current;
+    list.current.scrollTo({
+      top: now.offsetTop - clientHeight / 2,
+      left: now.offsetLeft - clientWidth / 2,
+    });
+  }, [shown, play.ending]);
   if (match === null || match.moves.length === 0) return <div class="moves" />;
   const lines = new Map<number, ReturnType<typeof notesOf>>();
   for (const one of notesOf(match, speaker)) {

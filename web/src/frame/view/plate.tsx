@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../design/icon';
 import { adapterOf } from '../boards';
 import type { Adapter, Board } from '../boards/types';
@@ -44,7 +44,9 @@ export function Plate({ play, own }: PlateProps) {
       {side !== null && board?.counts !== undefined && (
         <Count count={board.counts[side]} side={side} />
       )}
-      {match !== null && side !== null && <Clock play={play} match={match} side={side} />}
+      {match !== null && side !== null && (
+        <Clock key={match.matchId} play={play} match={match} side={side} />
+      )}
     </section>
   );
 }
@@ -142,12 +144,14 @@ interface ClockProps {
   side: Side;
 }
 
-/** The time that a side has left. It counts down while that side is to move. */
+/** The time that a side has left. It counts down while that side is to move. The last one stays. */
 function Clock({ play, match, side }: ClockProps) {
   const speaker = useSpeaker();
   const [, tick] = useState(0);
-  const left = timeLeft(play, side, Date.now());
-  const runs = left !== null && match.turn === side && typeof match.deadlineAtMs === 'number';
+  const last = useRef<number | null>(null);
+  const runs = play.ending === null && match.turn === side && match.deadlineAtMs != null;
+  last.current = timeLeft(play, side, Date.now()) ?? (match.remainingMs ? last.current : null);
+  const left = last.current;
   useEffect(() => {
     if (!runs) return undefined;
     const timer = setInterval(() => tick((count) => count + 1), TICK_MS);

@@ -23,7 +23,10 @@ export function useHeight(
   }, []);
 }
 
-/** Moves the focus to the board when the element that had it has gone. */
+/**
+ * Moves the focus to the board when the element that had it has gone, or, where nothing can take
+ * the focus yet, as soon as something can.
+ */
 export function useKeptFocus(app: RefObject<HTMLElement | null>): void {
   const last = useRef<Element | null>(null);
   useEffect(() => {
@@ -36,7 +39,6 @@ export function useKeptFocus(app: RefObject<HTMLElement | null>): void {
   useLayoutEffect(() => {
     const gone = last.current !== null && !last.current.isConnected;
     if (!gone || document.activeElement !== document.body) return;
-    last.current = null;
     const next = '.card button, .dock .pri, .board [tabindex="0"], .dock .btn';
     app.current?.querySelector<HTMLElement>(next)?.focus();
   });

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Adapter } from '../boards/types';
 import type { Controller } from '../controller';
 import type { Published } from '../published';
-import { matchAt } from '../history';
+import { shownMatch } from '../history';
 import { mayMove } from '../play';
 import { Grid } from './grid';
 import { ResignCard } from './resign-card';
@@ -22,7 +22,7 @@ interface WellProps {
 export function Well({ published, controller, adapter, asks, onAnswer, children }: WellProps) {
   const { play, past } = published;
   const { ending } = play;
-  const match = play.match !== null && past !== null ? matchAt(play.match, past) : play.match;
+  const match = shownMatch(play, past);
   const covered = Boolean(children);
   const state = match?.state ?? adapter?.start;
   const last = match?.lastMove?.move ?? null;
@@ -42,7 +42,6 @@ export function Well({ published, controller, adapter, asks, onAnswer, children 
           active={mayMove(play) && !asks && !old}
           inert={match === null || covered || asks}
           won={ending?.result === 'won' && !old}
-          pending={play.pendingMove?.move ?? null}
           onMove={(move) => controller.move(move)}
           onRefuse={() => controller.refusePress()}
         />
