@@ -19,6 +19,7 @@ from pgs.app import MAKERS
 from pgs.domain.seats import SeatRequest
 from pgs.domain.shards import shard_of
 from pgs.storage import seats as rows
+from pgs.storage.transactions import Outcome, Tx
 from tests.actors.ready_core import FLOOR, GAME, ReadyCore, ready_core
 
 ACME = shard_of("acme")
@@ -116,23 +117,31 @@ async def test_a_release_carries_out_what_was_begun_and_refuses_the_rest(
 
 
 async def test_a_drop_leaves_a_message_that_was_begun_with_an_unknown_outcome(
-    tmp_path: Path, autojump_clock: MockClock
+    tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with a_node(tmp_path) as node:
         replies: list[object] = []
+        committing = trio.Event()
 
         async def take(player: str) -> None:
             replies.append(await node.stake(player))
 
+        async def hang(tx: Tx) -> Outcome:
+            committing.set()
+            await trio.sleep_forever()
+            raise AssertionError
+
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(take, "ann")
-            nursery.start_soon(take, "bob")
-            for _ in range(20):  # until the first one is being handled
-                await trio.lowlevel.checkpoint()
-                if node.s.parts.system.cells:
-                    break
-            node.holdings.drop()
-        assert {type(reply) for reply in replies} <= {Crashed, NotOwned}
+            with monkeypatch.context() as patched:
+                patched.setattr(node.s.parts.database.writer, "submit", hang)
+                nursery.start_soon(take, "ann")
+                await committing.wait()
+                nursery.start_soon(take, "bob")
+                await trio.testing.wait_all_tasks_blocked()
+                node.holdings.drop()
+                await trio.testing.wait_all_tasks_blocked()
+        assert [type(reply) for reply in replies].count(Crashed) == 1
+        assert [type(reply) for reply in replies].count(NotOwned) == 1
         assert not node.directory.is_open("acme")
         assert not isinstance(await node.stake("ann"), Exception)  # opened anew
 
