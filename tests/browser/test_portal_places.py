@@ -82,6 +82,20 @@ def test_the_focus_returns_to_the_button_whose_act_asked_for_a_code(admin: Visit
     expect(admin.page.get_by_label("Label of a new test key")).to_have_value("shop")
 
 
+def test_a_new_key_comes_with_a_call_whose_copy_button_hides_no_text(admin: Visitor) -> None:
+    admin.go("test/keys", "API keys")
+    admin.page.get_by_label("Label of a new test key").fill("shop")
+    admin.press("Create test key")
+    expect(admin.dialog).to_contain_text("2 minutes for keys and secrets")
+    admin.confirm()
+    button = admin.dialog.locator(".codebox > .btn")
+    button.wait_for()
+    behind = "(element) => getComputedStyle(element).backgroundColor"
+    assert button.evaluate(behind) not in ("rgba(0, 0, 0, 0)", "transparent")
+    admin.take_key()
+    expect(admin.row("shop")).to_contain_text("by admin@demo.example")
+
+
 def test_home_shows_the_latest_matches_and_folds_the_steps_once_all_are_done(
     admin: Visitor,
 ) -> None:

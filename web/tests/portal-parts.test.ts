@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { contrast } from '../src/design/colour';
 import { csvOf } from '../src/portal/parts/csv';
-import { daysIn, forInput, isDay, latestFinal, monthOf, plusDays, shortDay } from '../src/portal/parts/days';
+import {
+  daysIn, forInput, isDay, latestFinal, monthOf, plusDays, shortDay,
+} from '../src/portal/parts/days';
 import { canBeRead, mendedText } from '../src/portal/parts/mend';
 import { LINES, stepFor } from '../src/portal/parts/scale';
 import { offsetOf, rowsShown, WHOLE_MAX } from '../src/portal/parts/window';

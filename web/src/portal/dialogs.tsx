@@ -23,7 +23,6 @@ interface StepUpProps {
 
 function StepUp({ api, what, refused, environment, onDone }: StepUpProps) {
   const { enrolment, error } = useEnrolment(api, refused.reason === 'totp_not_enrolled');
-  const fresh = refused.reason === 'fresh_step_up_required';
   const foot = (busy: boolean) => (
     <div class="row foot-row">
       <Button onPress={() => onDone(false)}>Cancel</Button>
@@ -46,7 +45,7 @@ function StepUp({ api, what, refused, environment, onDone }: StepUpProps) {
       <CodeForm
         api={api}
         label="Six digits"
-        help={`Good for ${fresh ? '2 minutes for keys and secrets, ' : ''}15 minutes for the rest.`}
+        help="Good for 2 minutes for keys and secrets, and for 15 minutes for the rest."
         foot={foot}
         onDone={() => onDone(true)}
       />

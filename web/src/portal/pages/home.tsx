@@ -143,7 +143,11 @@ function Steps({ needed, advised, environment, at }: StepsProps) {
     </>
   );
   const worth = (
-    <Card title="Worth doing before you embed" aside={<span class="small quiet">Optional</span>} flush>
+    <Card
+      flush
+      title="Worth doing before you embed"
+      aside={<span class="small quiet">Optional</span>}
+    >
       <Checklist steps={advised} calm />
     </Card>
   );

@@ -276,8 +276,8 @@ function Begin() {
     <Card title="What will happen">
       <WillHappen
         lines={[
-          { icon: 'people', says: 'Two test players are seated against each other, with play money.' },
-          { icon: 'play', says: 'Both frames open here, as your players will see them. Play both.' },
+          { icon: 'people', says: 'Two test players sit down together, with play money.' },
+          { icon: 'play', says: 'Both frames open here as your players will see them. Play both.' },
           { icon: 'pulse', says: 'Below them stand the feed, the nudges, and each call as curl.' },
           { icon: 'find', says: 'At the end you get the timeline that support reads.' },
         ]}

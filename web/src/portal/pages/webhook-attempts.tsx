@@ -53,7 +53,11 @@ function columnsOf(
       ),
     },
     { head: 'Took', cell: ({ durationMs }) => `${countOf(durationMs)} ms` },
-    { head: 'Try', wide: true, cell: ({ try: number, test }) => (test ? '1 of 1' : `${number} of 3`) },
+    {
+      head: 'Try',
+      wide: true,
+      cell: ({ try: number, test }) => (test ? '1 of 1' : `${number} of 3`),
+    },
     {
       head: 'About',
       fills: true,

@@ -9,7 +9,7 @@ interface ButtonProps {
   icon?: IconName;
   /**
    * Whether the act is under way. The button says so and ignores presses, but stays focusable: a
-   * button that is disabled loses the focus, and a dialog that the act opens could not give it back.
+   * disabled button loses the focus, and a dialog that the act opens could not give it back.
    */
   busy?: boolean;
   disabled?: boolean;
