@@ -198,12 +198,7 @@ class Pair:
         self.standby.follow(self.primary)
         self.standby.start()
         self.primary.until(
-            lambda: (
-                self.primary.ask(
-                    "select count(*) from pg_stat_replication where state = 'streaming'"
-                )
-                == [(1,)]
-            ),
+            lambda: self.primary.ask(_STREAMING) == [(1,)],
             "the standby follows",
         )
         self.strict(True)
