@@ -1,5 +1,6 @@
 """Which WebSockets the lane takes, and that clients see no difference, over real sockets."""
 
+import gc
 from collections import Counter
 
 import msgspec
@@ -9,6 +10,7 @@ from hypercorn.events import Event
 from structlog.testing import capture_logs
 
 from pgs.http.transport.accepted_socket import AcceptedSocket
+from pgs.http.transport.lane_connection import LaneConnection, Rest
 from pgs.http.transport.lane_socket import LaneSocket
 from pgs.http.transport.upgrades import read_upgrade
 from tests.http.raw import HANDSHAKE, PATIENCE_S, SERVERS, UNHURRIED, ServeApp, serving, text_frame
@@ -78,6 +80,17 @@ async def test_a_handshake_after_requests_of_the_same_connection_is_accepted(
         assert (await client.ask(HANDSHAKE % b"/ws" + OFFER + END)).status == 101
         await client.send(text_frame(b"x"))
         assert await client.frame() == (1, b"x")
+
+
+async def test_an_open_socket_keeps_neither_its_headers_nor_what_has_read_them() -> None:
+    async with serving(SERVERS["lane"], app_of(echo)) as server, await upgraded(server) as client:
+        await client.send(text_frame(b"x"))
+        assert await client.frame() == (1, b"x")
+        gc.collect()  # what other tests have left behind
+        there = gc.get_objects()
+        assert [type(each) for each in there if type(each) in (LaneConnection, Rest)] == []
+        sockets = [each for each in there if type(each) is LaneSocket]
+        assert [socket._upgrade.headers for socket in sockets] == [[]]
 
 
 async def test_a_silent_client_is_pinged_and_then_ended(serve_app: ServeApp) -> None:

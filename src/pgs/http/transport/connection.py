@@ -98,12 +98,12 @@ class GuardedServer(TCPServer):
                 await connection.serve()
                 return
             except Rest as left:
-                rest = left
+                rest = left.with_traceback(None)  # it would keep what has read the head
             finally:
                 self._lane = None
             upgrade = lane.take_upgrade(rest.raw)
             if upgrade is not None:
-                del connection
+                del connection, rest  # a socket may stay open for hours
                 self._guarded.idle.pop(self, None)
                 self._lane = socket = LaneSocket(self._guarded, stream, self._send, upgrade)
                 await socket.serve(lane.edge)
