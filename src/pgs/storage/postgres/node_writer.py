@@ -166,6 +166,7 @@ class NodeWriter(Writer):
             raise StoreOutage("the writer has ended")
         errand.task = trio.lowlevel.current_task()
         self._waiting.append(errand)
+        self._hand_over()  # the transactions of this turn that came before it
         self._queue.put(errand)
 
         def abort(_: Any) -> trio.lowlevel.Abort:
