@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from textwrap import fill
 from typing import Annotated
 
 import trio
@@ -197,10 +198,13 @@ def _tortured(
         for said, count in one.refusals.items():
             refusals[said] = refusals.get(said, 0) + count
     _say(f"answers that were refusals (0: none in time): {refusals}")
-    lines = [
+    summary = (
         f"{happened} faults with seed {seed}: {acknowledged} seats and {decided} decisions were "
         f"acknowledged, {answers} calls answered by the proxy and {directly} by a random node. "
-        + (f"{len(found)} findings:" if found else "Nothing was lost, doubled or stale."),
+        + (f"{len(found)} findings:" if found else "Nothing was lost, doubled or stale.")
+    )
+    lines = [
+        fill(summary, 100),
         *(f"- {' '.join(wrong.split())[:400]}" for wrong in found[:20]),
         "",
         table(run.windows, {one.partner_id: one.answers for one in run.backends}),
