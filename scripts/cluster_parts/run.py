@@ -25,7 +25,7 @@ _TRY = """
     {python} -m pgs node drain n2        n2 hands its shards over; `undrain n2` takes it back
     kill -9 {pid}                        n1 crashes: the others take its shards over
     curl -s http://{internal}/internal/readyz
-    curl -s http://{internal}/metrics
+    curl -s http://{internal}/internal/metrics
 
 {nodes}
 Logs and data are in {folder}. Ctrl-C ends everything and removes them.
