@@ -19,7 +19,6 @@ from pgs.app import MAKERS
 from pgs.domain.seats import SeatRequest
 from pgs.domain.shards import shard_of
 from pgs.storage import seats as rows
-from pgs.storage.transactions import Outcome, Tx
 from tests.actors.ready_core import FLOOR, GAME, ReadyCore, ready_core
 
 ACME = shard_of("acme")
@@ -116,34 +115,74 @@ async def test_a_release_carries_out_what_was_begun_and_refuses_the_rest(
             await partner.seats("test").ask(CloseSeats((), "account_inactive"))
 
 
-async def test_a_drop_leaves_a_message_that_was_begun_with_an_unknown_outcome(
+class Stuck:
+    """Stands for a writer that answers nobody until it is let go."""
+
+    def __init__(self, node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.writing, self.cancelled = trio.Event(), trio.Event()
+        self._patch = monkeypatch.context()
+        self._patch.__enter__().setattr(node.s.parts.database.writer, "submit", self._submit)
+
+    async def _submit(self, _: object) -> None:
+        self.writing.set()
+        try:
+            await trio.sleep_forever()
+        finally:
+            self.cancelled.set()
+
+    def let_go(self) -> None:
+        self._patch.__exit__(None, None, None)
+
+
+async def test_a_drop_leaves_the_message_that_was_begun_unknown_and_refuses_the_rest(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with a_node(tmp_path) as node:
-        replies: list[object] = []
-        committing = trio.Event()
+        replies: dict[str, object] = {}
 
         async def take(player: str) -> None:
-            replies.append(await node.stake(player))
+            replies[player] = await node.stake(player)
 
-        async def hang(tx: Tx) -> Outcome:
-            committing.set()
-            await trio.sleep_forever()
-            raise AssertionError
-
+        stuck = Stuck(node, monkeypatch)
         async with trio.open_nursery() as nursery:
-            with monkeypatch.context() as patched:
-                patched.setattr(node.s.parts.database.writer, "submit", hang)
-                nursery.start_soon(take, "ann")
-                await committing.wait()
-                nursery.start_soon(take, "bob")
-                await trio.testing.wait_all_tasks_blocked()
-                node.holdings.drop()
-                await trio.testing.wait_all_tasks_blocked()
-        assert [type(reply) for reply in replies].count(Crashed) == 1
-        assert [type(reply) for reply in replies].count(NotOwned) == 1
+            nursery.start_soon(take, "ann")
+            await stuck.writing.wait()
+            nursery.start_soon(take, "bob")
+            await trio.testing.wait_all_tasks_blocked()
+            node.holdings.drop()
+        assert {player: type(reply) for player, reply in replies.items()} == {
+            "ann": Crashed,
+            "bob": NotOwned,
+        }
+        stuck.let_go()
         assert not node.directory.is_open("acme")
-        assert not isinstance(await node.stake("ann"), Exception)  # opened anew
+        assert isinstance(await node.stake("ann"), Seated)  # opened anew
+
+
+async def test_a_drop_also_ends_what_a_release_lets_finish(
+    tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its transaction was decided under the lost session, and must not reach the next one."""
+    async with a_node(tmp_path) as node:
+        replies: list[object] = []
+
+        async def take() -> None:
+            replies.append(await node.stake("ann"))
+
+        stuck = Stuck(node, monkeypatch)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(take)
+            await stuck.writing.wait()
+            node.give()
+            nursery.start_soon(node.holdings.release, ACME)
+            await trio.testing.wait_all_tasks_blocked()
+            assert not stuck.cancelled.is_set()
+            began = trio.current_time()
+            node.holdings.drop()
+            await stuck.cancelled.wait()
+            assert trio.current_time() == began
+        assert [type(reply) for reply in replies] == [Crashed]
+        stuck.let_go()
 
 
 async def test_child_tasks_end_with_their_partner(

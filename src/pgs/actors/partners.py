@@ -125,20 +125,15 @@ class PartnerActors:
         for cell in (*self._cells.values(), *self._tables.values()):
             cell.retired = True
 
-    def give_up(self, *, at_once: bool) -> list[trio.Event]:
-        """Refuse all messages from now on; return what is set once each actor has ended.
-
-        Actors end after their current message, or in the middle of it if `at_once`. Child tasks are
-        cancelled.
-        """
+    def give_up(self) -> list[Cell]:
+        """Refuse all messages from now on, and cancel child tasks; return the cells to end."""
         self.given_up = True
-        cells = (*self._cells.values(), *self._tables.values())
+        cells = [*self._cells.values(), *self._tables.values()]
         # An actor that ends may still tell others: it gets new refs, which refuse.
         self._cells, self._tables = {}, {}
-        ended = [cell.give_up(at_once=at_once) for cell in cells]
         if self._children is not None:
             self._children.end()
-        return ended
+        return cells
 
     def _ref(self, role: str) -> Ref:
         self._used_at = trio.current_time()
@@ -169,6 +164,7 @@ class PartnerDirectory:
         self._makers = makers
         self._partners: dict[str, PartnerActors] = {}
         self._owns = owns
+        self._ending: list[Cell] = []  # given up, and maybe finishing a message
         self._catalogue = self._catalogue_cell()
 
     def partner(self, partner_id: str) -> PartnerActors:
@@ -216,16 +212,24 @@ class PartnerDirectory:
         return self._catalogue.ref
 
     def give_up(self, shard: int | None, *, at_once: bool) -> list[trio.Event]:
-        """Close the partners of a shard, or all of them, as `PartnerActors.give_up` does."""
-        ended: list[trio.Event] = []
+        """Close the partners of a shard, or all of them; return what is set once each actor ended.
+
+        Actors end after their current message, or in the middle of it if `at_once`. Then those end,
+        too, that an earlier call lets finish their message.
+        """
+        cells: list[Cell] = []
         for partner_id, partner in list(self._partners.items()):
             if shard is None or shard_of(partner_id) == shard:
                 del self._partners[partner_id]
-                ended += partner.give_up(at_once=at_once)
+                cells += partner.give_up()
         if not shard:  # shard 0, or all
-            ended.append(self._catalogue.give_up(at_once=at_once))
+            cells.append(self._catalogue)
             self._catalogue = self._catalogue_cell()
-        return ended
+        if at_once:
+            cells += self._ending
+        alive = self._parts.system.cells
+        self._ending = [cell for cell in (*self._ending, *cells) if cell in alive]
+        return [cell.give_up(at_once=at_once) for cell in cells]
 
     def _catalogue_cell(self) -> Cell:
         make, parts = self._makers.catalogue, self._parts

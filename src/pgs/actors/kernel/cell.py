@@ -186,7 +186,7 @@ class Cell:
 
         The task ends after its current message, or in the middle of it if `at_once`.
         """
-        ended = self._given_up = self._given_up or trio.Event()
+        ended = self._given_up = trio.Event() if self._given_up is None else self._given_up
         self.retired = True
         if at_once:
             self._work_until = float("-inf")
