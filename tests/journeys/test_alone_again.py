@@ -1,9 +1,14 @@
-"""A node's data folder serves a single service on the same database, and a node again."""
+"""A node's data folder serves a single service, or a command, and a node again."""
 
 from pathlib import Path
 
 import pytest
 
+from pgs.cli.call import perform
+from pgs.config import Config
+from pgs.operator.answers import Done
+from pgs.operator.commands.partner import PARTNER_DEACTIVATE, PartnerId
+from pgs.storage.postgres.session import DatabaseInUse
 from tests.journeys.client import ok
 from tests.journeys.installation import PARTNERS, node_in_process, seed, settled
 from tests.journeys.partners import seat_body
@@ -27,3 +32,24 @@ async def test_a_data_folder_serves_a_node_then_a_single_service_and_a_node_agai
         ) as alone:
             assert (await alone.internal.get("/internal/readyz"))[0] == 200
             ok(await alone.public.call("POST", "/partner/matches", key, seat_body("bob", "bob")))
+
+
+async def test_a_command_on_the_folder_of_a_stopped_node_needs_all_nodes_to_be_stopped(
+    tmp_path: Path, postgres: Server
+) -> None:
+    seeded = await seed(tmp_path, postgres.new_database())
+    async with node_in_process(seeded, tmp_path, "n1") as one:
+        await settled(one)
+    config = Config(
+        data_dir=tmp_path / "n1",
+        database_url=seeded.url,
+        node_name="n1",
+        node_address="127.0.0.1:1",
+        secret_key_file=seeded.key_file,
+    )
+    partner = PartnerId(PARTNERS[0])
+    async with node_in_process(seeded, tmp_path, "n2") as two:
+        await settled(two)
+        with pytest.raises(DatabaseInUse):
+            await perform(config, PARTNER_DEACTIVATE, partner)
+    assert isinstance(await perform(config, PARTNER_DEACTIVATE, partner), Done)

@@ -1,5 +1,6 @@
 """Carries out an operator command: through the running service, or on the data folder itself."""
 
+import dataclasses
 import logging
 import sys
 from contextlib import suppress
@@ -68,7 +69,9 @@ async def _run_on_folder(config: Config, line: bytes, *, await_payouts: bool) ->
     from pgs.operator.execute import execute
     from pgs.storage.seats import is_money_due
 
-    async with open_core(config) as core:
+    # Not as a node, which would own no partner for a while. So it is refused beside other nodes.
+    alone = dataclasses.replace(config, node_name="", node_address="")
+    async with open_core(alone) as core:
         answer = await execute(core, line)
         if await_payouts:
             with suppress(StoreOutage), trio.move_on_after(PAYOUTS_S):
