@@ -24,6 +24,7 @@ import tempfile
 import time
 from pathlib import Path
 from textwrap import fill
+from threading import Thread
 from typing import Annotated
 
 import trio
@@ -32,11 +33,11 @@ from cluster_parts.cluster import Cluster
 from cluster_parts.machines import InNamespaces, Missing, in_own_network
 from cluster_parts.postgres import NAMES as DATABASES
 from cluster_torture.backend import Backend
-from cluster_torture.faults import AMONG_SEVERAL, EVERYWHERE, NAMES, WITH_LINKS, Faults, owners
+from cluster_torture.faults import AMONG_SEVERAL, EVERYWHERE, NAMES, WITH_LINKS, Faults
 from cluster_torture.outages import Window, table
 from seed import seed
 
-from pgs.domain.shards import SHARDS, shard_of
+from pgs.domain.shards import shard_of
 
 PATIENCE_S = 60.0
 SETTLED_S = 1.5
@@ -78,7 +79,7 @@ class Run:
 
     def hit(self, fault: str) -> None:
         """Let one fault happen, and return once everything works again."""
-        before = owners(self.cluster)
+        before = self.cluster.owners()
         begin = time.monotonic()
         hit = getattr(self._faults, fault)()
         mended = time.monotonic()
@@ -95,10 +96,7 @@ class Run:
         """Return once every node is ready, every shard owned, and every partner answered."""
         for node in self.cluster.nodes.values():
             self.cluster.until_ready(node)
-        began = time.monotonic()
-        alone = len(self.cluster.nodes) == 1
-        while not (alone or len(owners(self.cluster)) == SHARDS):
-            self._wait(began, "every shard has an owner")
+        self.cluster.until_owned()
         began = time.monotonic()
         while any(not one.answers or one.answers[-1] < began for one in self.backends):
             self._wait(began, "every partner is answered")
@@ -115,8 +113,11 @@ class Run:
             backend.stop()
         for backend in self.backends:
             backend.join()
-        for backend in self.backends:
-            backend.look()
+        lookers = [Thread(target=backend.look) for backend in self.backends]
+        for looker in lookers:
+            looker.start()
+        for looker in lookers:
+            looker.join()
         found = [wrong for backend in self.backends for wrong in backend.found]
         node = next(iter(self.cluster.nodes.values()))
         checked = self.cluster.pgs("ledger", "check", "--data", str(node.folder))

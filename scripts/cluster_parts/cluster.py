@@ -11,12 +11,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import psycopg
 from cluster_parts.machines import Machines, OnLoopback, ending, find
 from cluster_parts.postgres import PATIENCE_S, Pair
+
+from pgs.domain.shards import SHARDS
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 SAMPLE: Final = ROOT / "deploy" / "haproxy" / "nodes.cfg"
 PUBLIC, INTERNAL = 8000, 8001
+
+_OWNERS: Final = (Path(__file__).parent / "owners.sql").read_text(encoding="utf-8")
 
 
 class Node:
@@ -114,6 +119,23 @@ class Cluster:
             self.until_ready(node)
         tell("HAProxy")
         self._start_proxy()
+        self.until_owned()
+
+    def owners(self) -> dict[int, str]:
+        """Return the node that owns each shard now; nothing if the database does not say."""
+        try:
+            found = self.pair.primary.ask(_OWNERS, database="pgs")
+        except psycopg.Error:
+            return {}
+        return {int(str(shard)): str(name) for shard, name in found}
+
+    def until_owned(self) -> None:
+        """Return once every shard has an owner; at once if there is only one node."""
+        give_up_at = time.monotonic() + PATIENCE_S
+        while len(self.nodes) > 1 and len(self.owners()) < SHARDS:
+            if time.monotonic() > give_up_at:
+                raise RuntimeError(f"only {len(self.owners())} of {SHARDS} shards have an owner")
+            time.sleep(0.1)
 
     def until_ready(self, node: Node) -> None:
         """Return once a node is ready. RuntimeError with its log if that never happens."""

@@ -193,6 +193,12 @@ class Backend:
 
     def look(self) -> None:
         """Ask for everything again, and compare. Everything that is wrong goes to `found`."""
+        try:
+            self._look()
+        except Exception as error:  # a fault of this script must not pass for a clean run
+            self.found.append(f"{self.partner_id}: the comparison broke: {error!r}")
+
+    def _look(self) -> None:
         self._ended.clear()
         for key in sorted(self.sent):
             self.seat(key)

@@ -4,15 +4,11 @@ import random
 import signal
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-import psycopg
 from cluster_parts.cluster import Cluster, Node
 from cluster_parts.machines import InNamespaces
-
-OWNERS: Final = (Path(__file__).parent / "owners.sql").read_text(encoding="utf-8")
 
 
 class Faults:
@@ -125,14 +121,3 @@ NAMES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """How the table of outages names each fault."""
-
-
-def owners(cluster: Cluster) -> dict[int, str]:
-    """Return the node that owns each shard now; nothing if the database does not say."""
-    try:
-        return {
-            int(str(shard)): str(name)
-            for shard, name in cluster.pair.primary.ask(OWNERS, database="pgs")
-        }
-    except psycopg.Error:
-        return {}
