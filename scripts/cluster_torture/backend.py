@@ -12,6 +12,9 @@ CALL_S = 1.0
 """Seconds after which a backend gives an answer up and asks again: an outage is measured to within
 such a wait if a node is silent."""
 
+LOOK_S = 600.0
+"""Seconds after which the comparison at the end gives up."""
+
 PAUSE_S = 0.03
 """Seconds between two calls of a backend, so that a dozen backends leave a core for the nodes."""
 
@@ -200,6 +203,9 @@ class Backend:
 
     def _look(self) -> None:
         self._ended.clear()
+        enough = threading.Timer(LOOK_S, self._ended.set)  # what is not answered by then is missing
+        enough.daemon = True
+        enough.start()
         for key in sorted(self.sent):
             self.seat(key)
         if len(set(self.seats.values())) != len(self.sent):
