@@ -117,8 +117,8 @@ class Faults:
 
     def __init__(self) -> None:
         self.statements: list[str] = []
-        self._before: list[tuple[str, Callable[[], None]]] = []
-        self._after: list[tuple[str, Callable[[], None]]] = []
+        self.before: list[tuple[str, Callable[[], None]]] = []
+        self.after: list[tuple[str, Callable[[], None]]] = []
 
     def fail(
         self,
@@ -140,7 +140,7 @@ class Faults:
             if next(verdicts, False):
                 raise error or sqlite3.OperationalError("disk I/O error")
 
-        (self._after if after else self._before).append((text, fail))
+        (self.after if after else self.before).append((text, fail))
 
     def commit_before(self, text: str, path: Path, sql: str) -> None:
         """Commit `sql`, once, just before the first statement that contains `text`."""
@@ -151,13 +151,13 @@ class Faults:
                 with closing(sqlite3.connect(path, isolation_level=None)) as connection:
                     connection.execute(left.pop())
 
-        self._before.append((text, commit))
+        self.before.append((text, commit))
 
     @contextmanager
     def hold(self, text: str) -> Iterator[threading.Event]:
         """Hold statements that contain `text` until the block ends or the yielded event is set."""
         release = threading.Event()
-        self._before.append((text, lambda: _wait(release)))
+        self.before.append((text, lambda: _wait(release)))
         try:
             yield release
         finally:
@@ -165,8 +165,8 @@ class Faults:
 
     def heal(self) -> None:
         """Let everything run again."""
-        self._before.clear()
-        self._after.clear()
+        self.before.clear()
+        self.after.clear()
 
     def count(self, text: str) -> int:
         """Return how many of the statements contain `text`."""
@@ -181,9 +181,9 @@ class Faults:
             def execute(self, sql: str, parameters: Any = (), /) -> Self:
                 statement = _in_one_line(sql)
                 faults.statements.append(statement)
-                _run_hooks(faults._before, statement)
+                _run_hooks(faults.before, statement)
                 super().execute(sql, parameters)
-                _run_hooks(faults._after, statement)
+                _run_hooks(faults.after, statement)
                 return self
 
         class Connection(sqlite3.Connection):

@@ -36,7 +36,7 @@ class Calls:
     def __init__(self, client: Client, token: str) -> None:
         self.kept: dict[str, Example] = {}
         self.token = token
-        self._client = client
+        self.client = client
 
     async def __call__(
         self,
@@ -50,7 +50,7 @@ class Calls:
         """Make a call and return the body of its answer, which must be a 200."""
         asked = "&".join(f"{name}={value}" for name, value in (query or {}).items())
         path = template.format(**names) + (f"?{asked}" if asked else "")
-        answer = ok(await self._client.call(method, path, self.token, body))
+        answer = ok(await self.client.call(method, path, self.token, body))
         sent = None if body is NOTHING else without_secrets(body)
         example = Example(names, query or {}, sent, without_secrets(answer))
         self.kept.setdefault(f"{method} {template}", example)
@@ -120,7 +120,7 @@ async def _launch(call: Calls) -> dict[str, Example]:
     match_id = seat["matchId"]
     await call("GET", "/partner/seats/{seat_id}", seat_id=seat["seatId"])
     await call("GET", "/partner/matches/{match_id}", match_id=match_id)
-    playing = Calls(call._client, session["sessionToken"])
+    playing = Calls(call.client, session["sessionToken"])
     await playing("GET", "/game/session")
     await playing("POST", "/game/matches/{match_id}/join", match_id=match_id)
     winner = {"outcome": "ended", "winnerPlayerId": "p-100"}

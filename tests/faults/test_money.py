@@ -122,7 +122,7 @@ class Once:
     def __init__(self, faults: Faults, text: str, number: int, *, after: bool = False) -> None:
         self.struck = False
         self._left = number
-        (faults._after if after else faults._before).append((text, self._strike))
+        (faults.after if after else faults.before).append((text, self._strike))
 
     def _strike(self) -> None:
         self._left -= 1

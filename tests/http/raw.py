@@ -105,7 +105,7 @@ class Client:
 
     async def answer(self, *, to_head: bool = False) -> Answer:
         """Return the next final response. AssertionError if the connection ends before it does."""
-        head = (await self._until(b"\r\n\r\n")).decode("latin-1")
+        head = (await self.until(b"\r\n\r\n")).decode("latin-1")
         first, *lines = head.split("\r\n")[:-2]
         status = int(first.split(" ")[1])
         headers: dict[str, str] = {}
@@ -138,12 +138,13 @@ class Client:
 
     async def _chunks(self) -> bytes:
         body = b""
-        while size := int((await self._until(b"\r\n")).strip(), 16):
+        while size := int((await self.until(b"\r\n")).strip(), 16):
             body += (await self._exactly(size + 2))[:-2]
         await self._exactly(2)
         return body
 
-    async def _until(self, mark: bytes) -> bytes:
+    async def until(self, mark: bytes) -> bytes:
+        """Read on up to `mark`, and return what came, with `mark`."""
         while mark not in self._read:
             assert await self._more(), f"the connection ended after {self._read[:200]!r}"
         return await self._exactly(self._read.index(mark) + len(mark))

@@ -36,7 +36,7 @@ async def _poll(service: Service, partner: Partner, answers: list[Reply]) -> Non
 
 async def _until_held(service: Service, partner: Partner, polls: int = 1) -> None:
     """Return once `polls` long polls of a partner are held."""
-    await until(lambda: service.core.parts.bells._held.get(partner.partner_id, 0) >= polls)
+    await until(lambda: service.core.parts.bells.count_of(partner.partner_id) >= polls)
 
 
 async def test_a_client_that_leaves_its_long_poll_frees_its_place(
@@ -49,7 +49,7 @@ async def test_a_client_that_leaves_its_long_poll_frees_its_place(
             polling.start_soon(partial(read_feed, service.public, partner.test, wait_s=600))
             await _until_held(service, partner)
             polling.cancel_scope.cancel()
-        await until(lambda: not service.core.parts.bells._held)
+        await until(lambda: not service.core.parts.bells.held())
 
 
 async def test_a_long_poll_without_news_ends_empty_with_a_cursor_to_go_on_from(

@@ -98,7 +98,7 @@ async def test_a_held_call_is_answered_when_there_is_news_at_the_owner(tmp_path:
     async with two_nodes(tmp_path) as (one, two):
         partner = await two.service.partner("acme")
         one.owners.give("acme", two.node)
-        held = two.service.core.parts.bells._held
+        bells = two.service.core.parts.bells
         answers = []
 
         async def poll(headers: list[tuple[str, str]]) -> None:
@@ -109,7 +109,7 @@ async def test_a_held_call_is_answered_when_there_is_news_at_the_owner(tmp_path:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(poll, [])
             nursery.start_soon(poll, SLOW_HEAD)
-            await until(lambda: held.get("acme", 0) == 2)
+            await until(lambda: bells.count_of("acme") == 2)
             assert answers == []
             for player in ("ann", "bob"):
                 await one.call("/partner/matches", partner.test, seat_body(player, f"{player}-1"))
@@ -124,13 +124,13 @@ async def test_a_client_that_leaves_a_held_call_frees_its_place_at_the_owner(
     async with two_nodes(tmp_path) as (one, two):
         partner = await two.service.partner("acme")
         one.owners.give("acme", two.node)
-        held = two.service.core.parts.bells._held
+        bells = two.service.core.parts.bells
         path = "/partner/results?waitSeconds=25"
         async with trio.open_nursery() as nursery:
             nursery.start_soon(one.call, path, partner.test, None, headers)
-            await until(lambda: held.get("acme", 0) == 1)
+            await until(lambda: bells.count_of("acme") == 1)
             nursery.cancel_scope.cancel()
-        await until(lambda: not held)
+        await until(lambda: not bells.held())
 
 
 async def test_a_socket_at_another_node_plays_at_the_owner_and_hears_its_stop(

@@ -37,6 +37,10 @@ class ResultsBells:
         """Return the partners that have held calls."""
         return list(self._held)
 
+    def count_of(self, partner_id: str) -> int:
+        """Return how many calls of a partner are held."""
+        return self._held.get(partner_id, 0)
+
     def __len__(self) -> int:
         """Return how many partners have calls that are held."""
         return len(self._held)
@@ -47,7 +51,7 @@ class ResultsBells:
 
         A call must not be held if the partner has `LONG_POLLS_LIMIT` already or the service stops.
         """
-        held = self._held.get(partner_id, 0)
+        held = self.count_of(partner_id)
         if held >= LONG_POLLS_LIMIT or self.stopped:
             yield False
             return
