@@ -48,3 +48,16 @@ test('a player who looks elsewhere is called to the board, also by a check', () 
   assert.equal(cue('4k2R/8/8/3p4/4P3/8/8/4K3', true, 1, true), 'turn');
   assert.equal(cue('4k2R/8/8/3p4/4P3/8/8/4K3', true, 0, true), 'check');
 });
+
+test('a move sounds when it is seen, and only then', () => {
+  const state = { fen: `${BEFORE} w - - 0 1`, check: false };
+  const given = { gameId: 'chess', state, legalMoves: ['e4d5'] };
+  const before = receive(START, snapshot(given) as never);
+  const sent = { ...before, pendingMove: { matchId: 'mat_1', ply: 0, move: 'e4d5' } };
+  const next = { by: 0, move: 'e4d5', state: { fen: '4k3/8/8/3P4/8/8/8/4K2R b - - 0 1' } };
+  const after = receive(sent, moved(next) as never);
+  const refused = receive(sent, { type: 'error', reason: 'rate_limited' } as never);
+  assert.equal(cueOf(published(before), published(sent), false), 'take');
+  assert.equal(cueOf(published(sent), published(after), false), null);
+  assert.equal(cueOf(published(sent), published(refused), false), null);
+});

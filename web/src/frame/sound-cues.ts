@@ -2,21 +2,26 @@
 
 import { adapterOf } from './boards';
 import type { Board } from './boards/types';
+import { shownMatch } from './history';
 import type { Published } from './published';
 import type { Match } from './play';
 import type { SoundName } from './sound';
 
-/** Returns the sound of a change, or null if it makes none. */
+/**
+ * Returns the sound of a change, or null if it makes none. A move of the player sounds when it is
+ * seen, and not once more when the server has it.
+ */
 export function cueOf(before: Published, after: Published, hidden: boolean): SoundName | null {
   const [{ play: was }, { play: is }] = [before, after];
   if (is.ending !== null && was.ending === null) return is.ending.result === 'won' ? 'won' : 'over';
   if (after.low && !before.low) return 'low';
-  if (is.match === null || was.match?.matchId !== is.match.matchId) return null;
-  if (is.match.ply === was.match.ply || is.match.lastMove === null) return null;
-  const own = is.match.lastMove.by === is.match.you;
+  const [shown, match] = [shownMatch(was, null), shownMatch(is, null)];
+  if (match === null || shown?.matchId !== match.matchId) return null;
+  if (match.ply <= shown.ply || match.lastMove === null) return null;
+  const own = match.lastMove.by === match.you;
   // A player who looks elsewhere hears the call to the board, whatever the move was.
   if (hidden && !own) return 'turn';
-  const [old, now] = [boardOf(was.match), boardOf(is.match)];
+  const [old, now] = [boardOf(shown), boardOf(match)];
   if (now?.check === true) return 'check';
   if (marks(now) < marks(old)) return 'take';
   return own ? 'place' : 'theirs';
