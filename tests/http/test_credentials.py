@@ -154,7 +154,7 @@ async def test_a_stream_goes_on_until_its_client_leaves_its_producer_ends_or_the
             await client.send(raw_request("GET /partner/admin/live HTTP/1.1"))
             await client.until(b"data: 2")
             f.app.end_streams()
-            await client._until(b"\r\n0\r\n\r\n")
+            await client.until(b"\r\n0\r\n\r\n")
             # A stream that begins after the stop ends at once, on this connection and on another.
             assert whole.startswith((await client.get("/partner/admin/live")).body)
         async with await f.server.client() as client:
