@@ -182,7 +182,7 @@ def test_a_frame_that_waits_draws_nothing_again_and_again(shown: Shown) -> None:
 
     def busy() -> float:
         metrics = session.send("Performance.getMetrics")["metrics"]
-        return next(one["value"] for one in metrics if one["name"] == "ScriptDuration")
+        return float(next(one["value"] for one in metrics if one["name"] == "ScriptDuration"))
 
     before = busy()
     shown.tab.page.wait_for_timeout(2_000)
