@@ -10,7 +10,7 @@ from statistics import mean
 
 import msgspec
 
-from pgs.domain.live_pairing import Waiting, pair_wave
+from pgs.domain.live_pairing import WaitingSeat, pair_wave
 from pgs.domain.ratings import PERFORMANCE, POINT, UNRATED, Rating, after_match
 from pgs.domain.seats import WAIT_S, Seat
 
@@ -21,7 +21,7 @@ MATCH_S = 90  # mean seconds of a match
 REST_S = 20  # mean seconds from the end of a match to the player's next seat
 BEFORE, AFTER = "before", "after"
 
-Rule = Callable[[list[Waiting], int], list[tuple[Waiting, Waiting]]]
+Rule = Callable[[list[WaitingSeat], int], list[tuple[WaitingSeat, WaitingSeat]]]
 
 
 class Pool(msgspec.Struct):
@@ -32,12 +32,12 @@ class Pool(msgspec.Struct):
     expired: int = 0
 
 
-def after(waiting: list[Waiting], now: int) -> list[tuple[Waiting, Waiting]]:
+def after(waiting: list[WaitingSeat], now: int) -> list[tuple[WaitingSeat, WaitingSeat]]:
     """Pair as the service does now."""
     return [(pair.older, pair.newer) for pair in pair_wave(waiting, now)]
 
 
-def before(waiting: list[Waiting], now: int) -> list[tuple[Waiting, Waiting]]:
+def before(waiting: list[WaitingSeat], now: int) -> list[tuple[WaitingSeat, WaitingSeat]]:
     """Pair as the service first did.
 
     The whole rating gap counts, the cap grows by a twentieth of a point a second and never opens,
@@ -84,7 +84,7 @@ def play_pool(players: int, rule: Rule, seed: int, day_s: int = DAY_S) -> Pool:
                 del waiting[player]
                 pool.expired += 1
                 sits_at[player] = now + 1 + round(chance.expovariate(1 / REST_S))
-        line = [Waiting(seat, ratings[player]) for player, seat in waiting.items()]
+        line = [WaitingSeat(seat, ratings[player]) for player, seat in waiting.items()]
         for one, other in rule(line, now + 1) if len(line) > 1 else ():
             pair = (one.seat.player_id, other.seat.player_id)
             pool.gaps.append(abs(skills[pair[0]] - skills[pair[1]]))

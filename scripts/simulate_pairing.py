@@ -30,7 +30,7 @@ from pairing_pools import pools_table, seat_of
 from rich.console import Console
 from rich.progress import Progress
 
-from pgs.domain.live_pairing import Waiting, pair_wave
+from pgs.domain.live_pairing import WaitingSeat, pair_wave
 from pgs.domain.ratings import POINT, Rating
 from pgs.domain.seats import WAIT_S
 
@@ -65,15 +65,15 @@ class Outcome(msgspec.Struct):
     rematches: int = 0
 
 
-Rule = Callable[[list[Waiting], int], list[tuple[Waiting, Waiting]]]
+Rule = Callable[[list[WaitingSeat], int], list[tuple[WaitingSeat, WaitingSeat]]]
 
 
-def live_rule(waiting: list[Waiting], now: int) -> list[tuple[Waiting, Waiting]]:
+def live_rule(waiting: list[WaitingSeat], now: int) -> list[tuple[WaitingSeat, WaitingSeat]]:
     """Pair as the service does in live environments."""
     return [(pair.older, pair.newer) for pair in pair_wave(waiting, now)]
 
 
-def arrival_rule(waiting: list[Waiting], now: int) -> list[tuple[Waiting, Waiting]]:
+def arrival_rule(waiting: list[WaitingSeat], now: int) -> list[tuple[WaitingSeat, WaitingSeat]]:
     """Pair in the order of arrival, also once a second."""
     return list(zip(waiting[::2], waiting[1::2], strict=False))
 
@@ -108,7 +108,7 @@ def play(players: int, rule: Rule, day_s: int, seed: int, tick: Callable[[], Non
     coming = list(arrivals(players, day_s, chance))
     skills = random.Random(seed + 1)
     outcome = Outcome([])
-    waiting: dict[int, Waiting] = {}
+    waiting: dict[int, WaitingSeat] = {}
     back: dict[int, list[tuple[str, int, str]]] = {}
     sequence = number = 0
     for now in range(day_s):
@@ -143,8 +143,8 @@ def play(players: int, rule: Rule, day_s: int, seed: int, tick: Callable[[], Non
     return outcome
 
 
-def _sit(sequence: int, player: str, mu: int, last: str | None, now: int) -> Waiting:
-    return Waiting(seat_of(sequence, player, now), Rating(mu, POINT, last_opponent=last))
+def _sit(sequence: int, player: str, mu: int, last: str | None, now: int) -> WaitingSeat:
+    return WaitingSeat(seat_of(sequence, player, now), Rating(mu, POINT, last_opponent=last))
 
 
 def quantile(values: Sequence[float], part: float) -> float:

@@ -14,7 +14,15 @@ from pgs.actors.messages.account.settings import AddOrigin
 from pgs.domain.errors import refuse
 from pgs.domain.members import PLATFORM
 from pgs.domain.sealed import open_sealed
-from pgs.domain.stepup import FRESH_S, LOCK_S, MAX_WRONG_CODES, WINDOW_S, Factor, Standing, standing
+from pgs.domain.stepup import (
+    FRESH_S,
+    LOCK_S,
+    MAX_WRONG_CODES,
+    WINDOW_S,
+    Factor,
+    FactorState,
+    factor_state,
+)
 from pgs.domain.totp import STEP_S
 from pgs.storage.factors import find_factor
 from tests.actors.account_changes import events
@@ -66,7 +74,7 @@ async def test_the_first_code_puts_an_authenticator_in_force_and_opens_the_windo
         assert await verify(s, App(s, made.secret).wrong()) == WRONG
         assert not (await factor(s)).enrolled
         assert await verify(s, App(s, made.secret).code()) == SteppedUp(at(WINDOW_S), at(FRESH_S))
-        assert standing(await factor(s), "", at(0)) == Standing(
+        assert factor_state(await factor(s), "", at(0)) == FactorState(
             True, at(WINDOW_S), at(FRESH_S), None
         )
         assert actions(s) == [("ada", "totp.enrolled"), ("ada", "totp.activated")]
@@ -138,7 +146,7 @@ async def test_five_wrong_codes_lock_for_fifteen_minutes_also_across_a_restart(
         assert await verify(s, app.wrong()) == WRONG
         assert await verify(s, App(s, app.secret).code()) == LOCKED
         assert await ask(s, EnrollTotp("ada")) == LOCKED
-        assert standing(await factor(s), "", now) == Standing(
+        assert factor_state(await factor(s), "", now) == FactorState(
             True, at(WINDOW_S), at(FRESH_S), now + LOCK_S
         )  # the window stays open
         assert actions(s)[-1] == ("ada", "totp.locked")

@@ -13,7 +13,7 @@ from pgs.actors.shared.admission import (
     PartnerAdmission,
     PlayerAdmission,
     ProcessAdmission,
-    Refused,
+    RateLimited,
     policy_of,
 )
 from pgs.domain.members import PLATFORM
@@ -74,10 +74,10 @@ async def test_a_rate_that_an_operator_sets_counts_at_once(
 def test_a_player_has_sixty_calls_and_twenty_more_each_second() -> None:
     players, ann, ben = PlayerAdmission(), ("acme", "test", "ann"), ("acme", "test", "ben")
     assert [players.refuse(ann, 0.0) for _ in range(60)] == [None] * 60
-    assert players.refuse(ann, 0.0) == Refused(1, 0.0)
+    assert players.refuse(ann, 0.0) == RateLimited(1, 0.0)
     assert players.refuse(ben, 0.0) is None
     assert [players.refuse(ann, 1.0) for _ in range(20)] == [None] * 20
-    assert players.refuse(ann, 1.0) == Refused(1, 0.0)
+    assert players.refuse(ann, 1.0) == RateLimited(1, 0.0)
 
 
 def test_a_player_who_ignores_refusals_waits_for_each() -> None:

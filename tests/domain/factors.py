@@ -4,8 +4,8 @@ from pgs.domain import stepup
 from pgs.domain.errors import Refusal, refuse
 from pgs.domain.stepup import (
     Factor,
+    FactorState,
     Need,
-    Standing,
     Verified,
     Window,
 )
@@ -46,8 +46,8 @@ INVALID, LOCKED, UNENROLLED = (
 )
 
 
-def gate(factor: Factor, need: Need, now: int, sign_in: str = HERE) -> Refusal | None:
-    return stepup.gate(factor, need, sign_in, now)
+def step_up_refusal(factor: Factor, need: Need, now: int, sign_in: str = HERE) -> Refusal | None:
+    return stepup.step_up_refusal(factor, need, sign_in, now)
 
 
 def enrol(factor: Factor, sealed_secret: str, now: int) -> Factor | Refusal:
@@ -60,8 +60,8 @@ def verify(
     return stepup.verify(factor, step, pending_step, sign_in, now)
 
 
-def standing(factor: Factor, now: int) -> Standing:
-    return stepup.standing(factor, HERE, now)
+def factor_state(factor: Factor, now: int) -> FactorState:
+    return stepup.factor_state(factor, HERE, now)
 
 
 def wrong(factor: Factor, times: int, now: int = NOW) -> Factor:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from pgs.domain.clocks import Allowance, MatchClock, restarted
+from pgs.domain.clocks import MatchClock, TimeControl, restarted
 
-TURN = Allowance(30_000)
-SIDE = Allowance(300_000, per_turn=False, increment_ms=3_000)
+TURN = TimeControl(30_000)
+SIDE = TimeControl(300_000, per_turn=False, increment_ms=3_000)
 
 
 @pytest.mark.parametrize(("spent", "runs_out"), [(0, False), (30_000, False), (30_001, True)])

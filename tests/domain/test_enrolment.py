@@ -10,8 +10,8 @@ from pgs.domain.stepup import (
     WINDOW_S,
     WINDOWS_MAX,
     Factor,
+    FactorState,
     Need,
-    Standing,
     Verified,
     Window,
 )
@@ -28,8 +28,8 @@ from tests.domain.factors import (
     REPLACING,
     STEP,
     enrol,
-    gate,
-    standing,
+    factor_state,
+    step_up_refusal,
     verify,
     wrong,
 )
@@ -46,7 +46,7 @@ def test_the_first_code_activates_the_authenticator_and_opens_the_window() -> No
     after, answer = verify(PENDING, None, STEP, NOW)
     assert answer == Verified(enrolled=True)
     assert after == Factor(sealed_secret="new", last_step=STEP, windows=(Window(HERE, NOW),))
-    assert gate(after, "fresh", NOW) is None
+    assert step_up_refusal(after, "fresh", NOW) is None
 
 
 def test_the_code_that_activated_an_authenticator_is_used_up() -> None:
@@ -110,19 +110,23 @@ def test_no_authenticator_is_enrolled_during_a_lock() -> None:
 @pytest.mark.parametrize(
     ("factor", "after", "seen"),
     [
-        (NONE, 0, Standing(False, None, None, None)),
-        (PENDING, 0, Standing(False, None, None, None)),
-        (OPEN, 0, Standing(True, NOW + 900, NOW + 120, None)),
-        (OPEN, 120, Standing(True, NOW + 900, None, None)),
-        (OPEN, 900, Standing(True, None, None, None)),
-        (Factor(sealed_secret="old", locked_until=NOW + 5), 4, Standing(True, None, None, NOW + 5)),
-        (Factor(sealed_secret="old", locked_until=NOW + 5), 5, Standing(True, None, None, None)),
+        (NONE, 0, FactorState(False, None, None, None)),
+        (PENDING, 0, FactorState(False, None, None, None)),
+        (OPEN, 0, FactorState(True, NOW + 900, NOW + 120, None)),
+        (OPEN, 120, FactorState(True, NOW + 900, None, None)),
+        (OPEN, 900, FactorState(True, None, None, None)),
+        (
+            Factor(sealed_secret="old", locked_until=NOW + 5),
+            4,
+            FactorState(True, None, None, NOW + 5),
+        ),
+        (Factor(sealed_secret="old", locked_until=NOW + 5), 5, FactorState(True, None, None, None)),
     ],
 )
 def test_the_standing_shows_the_ends_of_running_windows_and_locks(
-    factor: Factor, after: int, seen: Standing
+    factor: Factor, after: int, seen: FactorState
 ) -> None:
-    assert standing(factor, NOW + after) == seen
+    assert factor_state(factor, NOW + after) == seen
 
 
 # Sign-ins
@@ -131,19 +135,19 @@ def test_the_standing_shows_the_ends_of_running_windows_and_locks(
 def test_a_window_belongs_to_the_sign_in_in_which_the_code_was_given() -> None:
     needs: tuple[Need, ...] = ("open", "fresh")
     for need in needs:
-        assert gate(OPEN, need, NOW) is None
-        assert gate(OPEN, need, NOW, ELSEWHERE) == refuse("step_up_required")
-    assert stepup.standing(OPEN, ELSEWHERE, NOW) == Standing(True, None, None, None)
+        assert step_up_refusal(OPEN, need, NOW) is None
+        assert step_up_refusal(OPEN, need, NOW, ELSEWHERE) == refuse("step_up_required")
+    assert stepup.factor_state(OPEN, ELSEWHERE, NOW) == FactorState(True, None, None, None)
     assert stepup.enrol(OPEN, "new", ELSEWHERE, NOW) == refuse("step_up_required")
 
 
 def test_two_sign_ins_have_a_window_each() -> None:
     both, answer = verify(OPEN, STEP, None, NOW + 60, ELSEWHERE)
     assert answer == Verified(enrolled=False)
-    assert gate(both, "open", NOW + 60) is None
-    assert gate(both, "open", NOW + 60, ELSEWHERE) is None
-    assert gate(both, "open", NOW + WINDOW_S, ELSEWHERE) is None
-    assert gate(both, "open", NOW + WINDOW_S) == refuse("step_up_required")
+    assert step_up_refusal(both, "open", NOW + 60) is None
+    assert step_up_refusal(both, "open", NOW + 60, ELSEWHERE) is None
+    assert step_up_refusal(both, "open", NOW + WINDOW_S, ELSEWHERE) is None
+    assert step_up_refusal(both, "open", NOW + WINDOW_S) == refuse("step_up_required")
 
 
 def test_only_the_newest_windows_are_kept_and_closed_ones_are_dropped() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from openskill.models import PlackettLuce
 
 from pgs.domain import live_pairing as live
-from pgs.domain.live_pairing import Pair, Waiting, certain_gap, explain, pair_wave
+from pgs.domain.live_pairing import Pair, WaitingSeat, certain_gap, explain, pair_wave
 from pgs.domain.ratings import POINT, UNRATED, Rating, after_match
 from tests.making import seat
 
@@ -25,7 +25,7 @@ def waiting(
     last: str | None = None,
     left: int = 60,
     sigma: float = 0,
-) -> Waiting:
+) -> WaitingSeat:
     one = seat(
         number,
         environment="live",
@@ -33,14 +33,14 @@ def waiting(
         confirmed_at=NOW - waited,
         due_at=NOW + left,
     )
-    return Waiting(one, Rating(round(points * POINT), round(sigma * POINT), last_opponent=last))
+    return WaitingSeat(one, Rating(round(points * POINT), round(sigma * POINT), last_opponent=last))
 
 
 def numbers(pairs: Sequence[Pair]) -> list[tuple[int, int]]:
     return [(pair.older.seat.seq, pair.newer.seat.seq) for pair in pairs]
 
 
-def cost_of(one: Waiting, two: Waiting, *, alone: bool = False) -> int | None:
+def cost_of(one: WaitingSeat, two: WaitingSeat, *, alone: bool = False) -> int | None:
     """Return the cost of a pair, or None when it is not acceptable. `alone`: nobody else waits."""
     if one.seat.player_id == two.seat.player_id:
         return None
@@ -56,7 +56,7 @@ def cost_of(one: Waiting, two: Waiting, *, alone: bool = False) -> int | None:
     return strain - sum(live.allowance(wait) for wait in waits)
 
 
-def plainly(line: Sequence[Waiting]) -> list[tuple[int, int]]:
+def plainly(line: Sequence[WaitingSeat]) -> list[tuple[int, int]]:
     """Return the pairs of a plain search: take the cheapest of all pairs, and begin again."""
     newest_first = sorted(line, key=lambda one: -one.seat.seq)
     left = list({one.seat.player_id: one for one in newest_first}.values())
@@ -77,7 +77,7 @@ def plainly(line: Sequence[Waiting]) -> list[tuple[int, int]]:
 
 
 @st.composite
-def crowds(draw: st.DrawFn, most: int) -> list[Waiting]:
+def crowds(draw: st.DrawFn, most: int) -> list[WaitingSeat]:
     names = st.sampled_from("abcdef")
     return [
         waiting(
@@ -95,7 +95,7 @@ def crowds(draw: st.DrawFn, most: int) -> list[Waiting]:
 
 @given(crowds(live.NEIGHBOURS + 1))
 def test_in_a_small_pool_the_pairs_are_those_of_the_plain_search(
-    crowd: list[Waiting],
+    crowd: list[WaitingSeat],
 ) -> None:
     assert numbers(pair_wave(crowd, NOW)) == plainly(
         [one for one in crowd if (one.seat.due_at or 0) > NOW]
@@ -103,7 +103,9 @@ def test_in_a_small_pool_the_pairs_are_those_of_the_plain_search(
 
 
 @given(crowds(40))
-def test_in_any_pool_every_pair_is_acceptable_and_nobody_is_in_two(crowd: list[Waiting]) -> None:
+def test_in_any_pool_every_pair_is_acceptable_and_nobody_is_in_two(
+    crowd: list[WaitingSeat],
+) -> None:
     pairs = pair_wave(crowd, NOW)
     players = [one.seat.player_id for pair in pairs for one in (pair.older, pair.newer)]
     assert len(set(players)) == len(players)
@@ -123,7 +125,7 @@ def test_in_any_pool_every_pair_is_acceptable_and_nobody_is_in_two(crowd: list[W
 
 @given(crowds(40), st.randoms(use_true_random=False))
 def test_the_order_in_which_seats_are_handed_in_makes_no_difference(
-    crowd: list[Waiting], chance: Random
+    crowd: list[WaitingSeat], chance: Random
 ) -> None:
     mixed = list(crowd)
     chance.shuffle(mixed)
@@ -199,7 +201,7 @@ def test_two_who_are_alone_soon_play_again_however_often_one_of_them_has_won() -
         one, two = after_match(("p1", "p2"), (one, two), "won")
 
 
-def _waited(one: Waiting, seconds: int) -> Waiting:
+def _waited(one: WaitingSeat, seconds: int) -> WaitingSeat:
     return msgspec.structs.replace(
         one, seat=msgspec.structs.replace(one.seat, confirmed_at=NOW - seconds)
     )

@@ -30,7 +30,7 @@ from tests.domain.factors import (
     REPLACING,
     STEP,
     UNENROLLED,
-    gate,
+    step_up_refusal,
     verify,
     wrong,
 )
@@ -40,7 +40,7 @@ def test_the_windows_are_fifteen_and_two_minutes_and_five_codes_lock_for_fifteen
     assert (WINDOW_S, FRESH_S, MAX_WRONG_CODES, LOCK_S) == (900, 120, 5, 900)
 
 
-# The gate
+# What refuses a call
 
 
 @pytest.mark.parametrize(
@@ -57,24 +57,24 @@ def test_the_windows_are_fifteen_and_two_minutes_and_five_codes_lock_for_fifteen
 def test_a_window_is_fresh_then_open_then_closed_to_the_second(
     after: int, open_answer: str | None, fresh_answer: str | None
 ) -> None:
-    assert gate(OPEN, "open", NOW + after) == (open_answer and refuse(open_answer))
-    assert gate(OPEN, "fresh", NOW + after) == (fresh_answer and refuse(fresh_answer))
+    assert step_up_refusal(OPEN, "open", NOW + after) == (open_answer and refuse(open_answer))
+    assert step_up_refusal(OPEN, "fresh", NOW + after) == (fresh_answer and refuse(fresh_answer))
 
 
 @pytest.mark.parametrize("need", ["open", "fresh"])
 def test_a_member_whose_window_was_never_open_needs_a_code(need: Need) -> None:
-    assert gate(ENROLLED, need, NOW) == refuse("step_up_required")
+    assert step_up_refusal(ENROLLED, need, NOW) == refuse("step_up_required")
 
 
 @pytest.mark.parametrize("need", ["open", "fresh"])
 @pytest.mark.parametrize("factor", [NONE, PENDING])
 def test_every_gate_reports_a_missing_authenticator(factor: Factor, need: Need) -> None:
-    assert gate(factor, need, NOW) == UNENROLLED
+    assert step_up_refusal(factor, need, NOW) == UNENROLLED
 
 
 @pytest.mark.parametrize("factor", [NONE, PENDING, ENROLLED, OPEN])
 def test_a_call_that_needs_no_code_passes_everyone(factor: Factor) -> None:
-    assert gate(factor, "none", NOW) is None
+    assert step_up_refusal(factor, "none", NOW) is None
 
 
 # Codes
@@ -84,7 +84,7 @@ def test_a_right_code_opens_a_fresh_window_and_stores_its_step() -> None:
     after, answer = verify(ENROLLED, STEP, None, NOW)
     assert answer == Verified(enrolled=False)
     assert after == msgspec.structs.replace(ENROLLED, last_step=STEP, windows=(Window(HERE, NOW),))
-    assert gate(after, "fresh", NOW) is None
+    assert step_up_refusal(after, "fresh", NOW) is None
 
 
 def test_a_right_code_opens_an_open_window_anew() -> None:
@@ -130,8 +130,8 @@ def test_a_right_code_resets_the_count() -> None:
 
 def test_a_lock_leaves_an_open_window_open() -> None:
     locked = wrong(OPEN, 5)
-    assert gate(locked, "fresh", NOW) is None
-    assert gate(locked, "open", NOW + WINDOW_S - 1) is None
+    assert step_up_refusal(locked, "fresh", NOW) is None
+    assert step_up_refusal(locked, "open", NOW + WINDOW_S - 1) is None
 
 
 def test_wrong_codes_neither_open_nor_close_a_window() -> None:

@@ -12,7 +12,7 @@ from pgs.domain.stepup import (
     MAX_LOCKS,
     MAX_WRONG_CODES,
     Factor,
-    Standing,
+    FactorState,
     Verified,
     lock_left,
 )
@@ -24,8 +24,8 @@ from tests.domain.factors import (
     NOW,
     STEP,
     enrol,
-    gate,
-    standing,
+    factor_state,
+    step_up_refusal,
     verify,
     wrong,
 )
@@ -44,7 +44,7 @@ def test_the_fifth_lock_without_a_right_code_stays_until_a_reset() -> None:
     assert verify(factor, STEP + 1000, None, now + 10**6) == (factor, LOCKED)
     assert stepup.enrol(factor, "new", HERE, now) == refuse("step_up_required")
     assert lock_left(factor, now + 10**6) == LOCK_S
-    assert standing(factor, now) == Standing(True, None, None, None, needs_reset=True)
+    assert factor_state(factor, now) == FactorState(True, None, None, None, needs_reset=True)
 
 
 def test_a_right_code_between_them_starts_the_count_of_locks_anew() -> None:
@@ -78,7 +78,7 @@ def test_a_lock_and_a_window_from_the_future_count_for_nothing() -> None:
     assert lock_left(locked, NOW) == 0
     assert verify(locked, STEP, None, NOW)[1] == Verified(enrolled=False)
     opened, _ = verify(ENROLLED, STEP + TWO_DAYS // 30, None, NOW + TWO_DAYS)
-    assert gate(opened, "open", NOW) == refuse("step_up_required")
+    assert step_up_refusal(opened, "open", NOW) == refuse("step_up_required")
 
 
 class Guessing(RuleBasedStateMachine):

@@ -62,10 +62,10 @@ def test_a_flood_that_is_over_is_summed_up_by_the_next_request_of_any_kind() -> 
     for _ in range(12):
         budget.may_log("401 admin", 0.0)
     with capture_logs() as lines:
-        budget.settle(0.9)
+        budget.report(0.9)
         assert lines == []
-        budget.settle(1.0)
-        budget.settle(2.0)
+        budget.report(1.0)
+        budget.report(2.0)
     assert [line["lines"] for line in lines] == [2]
 
 

@@ -194,7 +194,9 @@ async def test_a_player_who_ignores_refusals_is_slowed_down(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = list[float]()
-    monkeypatch.setattr(admission.PlayerAdmission, "refuse", lambda *_: admission.Refused(2, 0.01))
+    monkeypatch.setattr(
+        admission.PlayerAdmission, "refuse", lambda *_: admission.RateLimited(2, 0.01)
+    )
     sleep = trio.sleep
 
     async def noted(seconds: float) -> None:

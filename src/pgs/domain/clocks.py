@@ -2,10 +2,10 @@
 
 import msgspec
 
-Pair = tuple[int, int]  # of side 0 and side 1
+SideTimes = tuple[int, int]  # of side 0 and side 1
 
 
-class Allowance(msgspec.Struct, frozen=True):
+class TimeControl(msgspec.Struct, frozen=True):
     """The time that a game gives each side.
 
     With `per_turn`, a side has `each_ms` for each move. Otherwise a side has `each_ms` for all its
@@ -16,11 +16,11 @@ class Allowance(msgspec.Struct, frozen=True):
     per_turn: bool = True
     increment_ms: int = 0
 
-    def full(self) -> Pair:
+    def full(self) -> SideTimes:
         """Return the time that both sides have before the first move."""
         return (self.each_ms, self.each_ms)
 
-    def after_move(self, left: Pair, side: int, spent_ms: int) -> Pair:
+    def after_move(self, left: SideTimes, side: int, spent_ms: int) -> SideTimes:
         """Return the time that both sides have left after `side` took `spent_ms` for a move."""
         if self.per_turn:
             return self.full()
@@ -34,7 +34,7 @@ class MatchClock(msgspec.Struct, frozen=True):
     `since_ms` is in epoch milliseconds; None while the clock is stopped.
     """
 
-    left: Pair
+    left: SideTimes
     since_ms: int | None = None
 
     def deadline(self, turn: int) -> int | None:
@@ -52,7 +52,7 @@ class MatchClock(msgspec.Struct, frozen=True):
         deadline = self.deadline(turn)
         return deadline is not None and now_ms > deadline
 
-    def shown(self, turn: int, now_ms: int) -> Pair:
+    def shown(self, turn: int, now_ms: int) -> SideTimes:
         """Return the time that both sides have left at `now_ms`."""
         if self.since_ms is None:
             return self.left
@@ -60,7 +60,7 @@ class MatchClock(msgspec.Struct, frozen=True):
         return (kept, self.left[1]) if turn == 0 else (self.left[0], kept)
 
 
-def restarted(left: Pair, running: bool, now_ms: int) -> MatchClock:
+def restarted(left: SideTimes, running: bool, now_ms: int) -> MatchClock:
     """Return the clock of a match that is loaded from rows.
 
     Neither side loses the time between the last row and now, because the match could not be played

@@ -61,7 +61,7 @@ def held_back(*, here: bool, busy: bool) -> HeldBack | None:
     return "player_busy" if busy else None
 
 
-class Waiting(msgspec.Struct, frozen=True):
+class WaitingSeat(msgspec.Struct, frozen=True):
     """A waiting seat with its player's rating. `waves`: waves since it came, this one included."""
 
     seat: Seat
@@ -76,8 +76,8 @@ class Pair(msgspec.Struct, frozen=True):
     opponents were acceptable to the older seat, the chosen one included.
     """
 
-    older: Waiting
-    newer: Waiting
+    older: WaitingSeat
+    newer: WaitingSeat
     gap: int
     allowance: int
     candidates: int
@@ -105,7 +105,7 @@ def certain_gap(one: Rating, other: Rating) -> int:
     return abs(one.mu - other.mu) * PERFORMANCE // spread
 
 
-def pair_wave(waiting: Iterable[Waiting], now: int) -> list[Pair]:
+def pair_wave(waiting: Iterable[WaitingSeat], now: int) -> list[Pair]:
     """Return the pairs that one wave makes of the seats of one pool, the cheapest first.
 
     The cost of a pair is the certain part of its rating gap, plus a penalty if either player was
@@ -118,7 +118,7 @@ def pair_wave(waiting: Iterable[Waiting], now: int) -> list[Pair]:
     Only pairs of neighbours by rating are considered (`NEIGHBOURS`, `SCAN`). In a pool of up to
     `NEIGHBOURS` + 1 players, all pairs are considered. The work for n seats is O(n log n).
     """
-    oldest: dict[str, Waiting] = {}
+    oldest: dict[str, WaitingSeat] = {}
     for one in waiting:
         if is_open(one.seat, now):
             known = oldest.setdefault(one.seat.player_id, one)
@@ -165,7 +165,7 @@ def explain(pair: Pair, now: int, begins: str) -> dict[str, str | int | float]:
     }
 
 
-def _waited(one: Waiting, now: int) -> int:
+def _waited(one: WaitingSeat, now: int) -> int:
     return max(0, now - (one.seat.confirmed_at or now))
 
 
@@ -174,7 +174,7 @@ def _waited(one: Waiting, now: int) -> int:
 _Edge = tuple[int, int, int, int, int]
 
 
-def _edges(line: Sequence[Waiting], now: int) -> tuple[list[_Edge], list[int]]:
+def _edges(line: Sequence[WaitingSeat], now: int) -> tuple[list[_Edge], list[int]]:
     """Return the acceptable pairs of neighbours in `line`.
 
     Also return, for each place in `line`, how many of these pairs it belongs to.

@@ -11,7 +11,7 @@ from typing import Final, Literal
 import msgspec
 
 from pgs.domain.errors import Refusal, refuse
-from pgs.domain.stepup import Factor, Need, gate
+from pgs.domain.stepup import Factor, Need, step_up_refusal
 
 Role = Literal["admin", "developer", "viewer"]
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -73,7 +73,7 @@ def admit(
         return refuse("role_forbidden")
     if rule.once_enrolled and not factor.enrolled:
         return None
-    return gate(factor, rule.step_up, sign_in, now)
+    return step_up_refusal(factor, rule.step_up, sign_in, now)
 
 
 def may_see_invites(role: Role) -> bool:

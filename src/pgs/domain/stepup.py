@@ -94,7 +94,7 @@ class Verified(msgspec.Struct, frozen=True):
     enrolled: bool
 
 
-class Standing(msgspec.Struct, frozen=True):
+class FactorState(msgspec.Struct, frozen=True):
     """A factor as its member sees it: the epoch seconds at which the windows and the lock end.
 
     The time of a closed window is None. So is the time of the lock if there is none, or if it never
@@ -108,10 +108,10 @@ class Standing(msgspec.Struct, frozen=True):
     needs_reset: bool = False
 
 
-def standing(factor: Factor, sign_in: str, now: int) -> Standing:
+def factor_state(factor: Factor, sign_in: str, now: int) -> FactorState:
     """Return which windows of a sign-in are open at `now`, and whether codes are locked."""
     locked = lock_left(factor, now) and not factor.needs_reset
-    return Standing(
+    return FactorState(
         factor.enrolled,
         _end(factor, sign_in, WINDOW_S, now),
         _end(factor, sign_in, FRESH_S, now),
@@ -131,7 +131,7 @@ def lock_left(factor: Factor, now: int) -> int:
     return left if 0 < left <= LOCK_S else 0
 
 
-def gate(factor: Factor, need: Need, sign_in: str, now: int) -> Refusal | None:
+def step_up_refusal(factor: Factor, need: Need, sign_in: str, now: int) -> Refusal | None:
     """Return why a call that needs step-up is refused, or None. A lock does not close a window.
 
     Only windows that were opened in the same sign-in count.
@@ -154,7 +154,7 @@ def enrol(factor: Factor, sealed_secret: str, sign_in: str, now: int) -> Factor 
     code of the new one. An earlier pending one is forgotten. The count of wrong codes stays, and a
     lock forbids enrolling, so enrolling again gives no further guesses.
     """
-    refusal = gate(factor, "fresh", sign_in, now) if factor.enrolled else None
+    refusal = step_up_refusal(factor, "fresh", sign_in, now) if factor.enrolled else None
     if refusal is not None:
         return refusal
     if lock_left(factor, now):

@@ -178,5 +178,5 @@ class Participants:
         state = self._state
         turn = state.position.turn
         deadline = state.clock.deadline(turn)
-        remaining = UNSET if state.allowance.per_turn else state.clock.shown(turn, now_ms)
+        remaining = UNSET if state.time_control.per_turn else state.clock.shown(turn, now_ms)
         return UNSET if deadline is None else deadline, remaining

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from pgs.domain.clocks import Allowance
+from pgs.domain.clocks import TimeControl
 from pgs.domain.play import Move
 from pgs.games.rules import Outcome, Rules, SideClock
 
@@ -50,11 +50,11 @@ def states_after(rules: Rules, moves: Sequence[Move]) -> list[Any]:
     return seen
 
 
-def allowance_of(rules: Rules | None) -> Allowance:
+def time_control_of(rules: Rules | None) -> TimeControl:
     """Return the time that a game gives each side: no time if the game is not installed."""
     if rules is None:
-        return Allowance(0)
+        return TimeControl(0)
     clock = rules.clock
     if isinstance(clock, SideClock):
-        return Allowance(clock.side_ms, per_turn=False, increment_ms=clock.increment_ms)
-    return Allowance(clock.turn_ms)
+        return TimeControl(clock.side_ms, per_turn=False, increment_ms=clock.increment_ms)
+    return TimeControl(clock.turn_ms)

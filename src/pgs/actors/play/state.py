@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 import structlog
 
-from pgs.actors.play.position import Position, allowance_of, replay
+from pgs.actors.play.position import Position, replay, time_control_of
 from pgs.domain.clocks import MatchClock, restarted
 from pgs.domain.matches import Match, MatchDecision
 from pgs.domain.play import START_AFTER_MS, Attendance, Move
@@ -46,8 +46,8 @@ class MatchState:
         self.ending: MatchDecision | None = None
         self.position = Position()
         self._replay()
-        self.allowance = allowance_of(self.rules)
-        left = moves[-1].left_ms if moves else self.allowance.full()
+        self.time_control = time_control_of(self.rules)
+        left = moves[-1].left_ms if moves else self.time_control.full()
         self.clock = restarted(left, attendance.clocks_ms is not None, now_ms)
         # Rows do not tell how long the first player has waited for the second one, so a table that
         # is loaded again grants the whole wait again.

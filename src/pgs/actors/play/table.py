@@ -182,7 +182,7 @@ class TableActor(DispatchingActor):
         ends = position.outcome is not None
         since_ms, left = state.clock.since_ms, state.clock.left
         if since_ms is not None:
-            left = state.allowance.after_move(left, side, now_ms - since_ms)
+            left = state.time_control.after_move(left, side, now_ms - since_ms)
         clock = MatchClock(left, None if since_ms is None or ends else now_ms)
         made = Move(len(state.moves), side, move, now_ms, left)
         # After the last move the match falls due soon. If this process stops before the match has

@@ -4,7 +4,7 @@ from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Container, Iterable
 from itertools import chain
 
-from pgs.domain.live_pairing import Pair, Waiting, held_back, pair_wave
+from pgs.domain.live_pairing import Pair, WaitingSeat, held_back, pair_wave
 from pgs.domain.pairing import Pool, is_open, oldest_opponent, pool_of
 from pgs.domain.ratings import Rating
 from pgs.domain.seats import Seat
@@ -136,7 +136,7 @@ class Lobby:
             return []
         self._waves[pool] = number = self._waves[pool] + 1
         waiting = [
-            Waiting(seat, await self._rating(seat), number - self._joined[seat.seat_id])
+            WaitingSeat(seat, await self._rating(seat), number - self._joined[seat.seat_id])
             for seat in queue.values()
             if self._may_play(seat)
         ]

@@ -120,7 +120,7 @@ class ManyBuckets(Generic[K]):
         self._look_at = max(KEPT, 2 * len(self._buckets))
 
 
-class Refused(msgspec.Struct, frozen=True):
+class RateLimited(msgspec.Struct, frozen=True):
     """A refusal: seconds after which to try again, and for how long to hold the answer."""
 
     retry_after: int
@@ -134,7 +134,7 @@ class PlayerAdmission:
         self._calls = ManyBuckets[tuple[str, str, str]](PLAYER_POLICY)
         self._refusals = ManyBuckets[tuple[str, str, str]](PLAYER_POLICY)
 
-    def refuse(self, player: tuple[str, str, str], now: float) -> Refused | None:
+    def refuse(self, player: tuple[str, str, str], now: float) -> RateLimited | None:
         """Draw from the player's bucket; return None if that admits the call.
 
         The first refusals are answered at once. A player who goes on calling waits for each further
@@ -144,4 +144,4 @@ class PlayerAdmission:
         if taken.allowed:
             return None
         at_once = self._refusals.take(player, now).allowed
-        return Refused(taken.retry_after, 0.0 if at_once else HOLD_S)
+        return RateLimited(taken.retry_after, 0.0 if at_once else HOLD_S)

@@ -10,7 +10,7 @@ from pgs.actors.seating import switching_off
 from pgs.actors.seating.switching_off import switch_on
 from pgs.domain.accounts import Account
 from pgs.domain.errors import BadRequest, Refusal
-from pgs.domain.stepup import standing
+from pgs.domain.stepup import factor_state
 from pgs.http.admin.endpoints import admin_read, admin_write
 from pgs.http.admin.gate import AdminCall, account_now, build, change, factor_of
 from pgs.http.api.endpoint import Answer
@@ -93,7 +93,7 @@ async def account_record(call: AdminCall, account: Account) -> AccountRecord:
     """Return the account's record for the caller, with the caller's present step-up."""
     parts, caller = call.services.parts, call.principal
     factor = await factor_of(call.services, caller.known)
-    step_up = standing(factor, caller.identity.sign_in, parts.clock.real())
+    step_up = factor_state(factor, caller.identity.sign_in, parts.clock.real())
     catalogue = parts.catalogue.published(trio.current_time())
     offered = catalogue.offered_terms_version if catalogue else None
     open_play = await count_open_play(parts.database.reader, account.partner_id)

@@ -154,7 +154,7 @@ class Edge:
         `started` and `now` are on trio's clock.
         """
         if status < 400:
-            self._budget.settle(now)
+            self._budget.report(now)
         elif not self._budget.may_log(f"{status} {_surface_of(shown_path)}", now):
             return
         duration_ms = round((now - started) * 1000, 2)

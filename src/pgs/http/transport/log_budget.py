@@ -34,7 +34,7 @@ class LogBudget:
 
     def may_log(self, kind: str, now: float) -> bool:
         """Return whether a line of this kind is logged at `now`, on trio's clock."""
-        self.settle(now)
+        self.report(now)
         second = self._seconds.get(kind)
         if second is None or now >= second.began + 1:
             second = self._seconds[kind] = _Second(now)
@@ -46,7 +46,7 @@ class LogBudget:
         self._on_event("log_lines_left_out")
         return False
 
-    def settle(self, now: float) -> None:
+    def report(self, now: float) -> None:
         """Log how many lines were left out in each second that has ended at `now`."""
         if not self._left_out:
             return
