@@ -14,6 +14,7 @@ import msgspec
 import trio
 
 from pgs.actors.core import Core
+from pgs.demo.pool import ConnectionPool
 from pgs.domain.shards import SHARDS, Node, shard_of
 from tests.journeys.client import PATIENCE_S
 from tests.journeys.process import free_port
@@ -74,7 +75,7 @@ async def call_node(
     own = list(headers or ())
     if key is not None:
         own.append(("Authorization", f"Bearer {key}"))
-    async with httpcore.AsyncConnectionPool() as pool:
+    async with ConnectionPool() as pool:
         return await pool.request(
             "GET" if body is None else "POST",
             f"http://{address}{path}",
