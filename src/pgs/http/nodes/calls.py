@@ -117,6 +117,7 @@ class NodeCalls:
             content=outgoing.body,
             extensions=_TIMEOUTS,
         )
+        request.stream = _Body(outgoing.body)
         try:
             response = await self._pool.handle_async_request(request)
         except (httpcore.ConnectError, httpcore.ConnectTimeout, httpcore.PoolTimeout) as error:
@@ -165,6 +166,33 @@ def _length(headers: Headers) -> int | None:
         if name.lower() == b"content-length":
             return int(value)
     return None
+
+
+class _Body:
+    """A request's body as an iterator.
+
+    httpcore's own is a generator. A call that is cut off leaves it unfinished, and trio warns.
+    """
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    def __aiter__(self) -> "_Reading":
+        return _Reading(self._body)
+
+
+class _Reading:
+    def __init__(self, body: bytes) -> None:
+        self._rest = iter([body])
+
+    def __aiter__(self) -> "_Reading":
+        return self
+
+    async def __anext__(self) -> bytes:
+        try:
+            return next(self._rest)
+        except StopIteration:
+            raise StopAsyncIteration from None
 
 
 async def _pieces(response: httpcore.Response, node: Node) -> AsyncIterator[bytes]:
