@@ -237,8 +237,7 @@ class Keeper:
         self._owners = dict(seen.owners)
         states = {node.node.name: node.state for node in seen.nodes}
         self.tally.draining = states.get(self._me.name) == "draining"
-        # A node that starts has a session before it beats. It owns nothing, and is left alone.
-        for node in seen.nodes:
+        for node in seen.nodes:  # one that starts has a session before it beats, and owns nothing
             if node.pid is not None and node.node.name in seen.owners.values():
                 await self._end_if_silent(node, connection)
         session = self._session
@@ -324,12 +323,14 @@ class Keeper:
 
     async def _give(self, session: Session, shard: int) -> None:
         """Hand one shard over: let nothing more be written, commit that it is free, unlock it."""
+        if self._session is not session:  # lost before this task began
+            return
         self._giving.add(shard)
-        name, number = self._me.name, self._number
         if self._own.get(shard) != inf:  # the node has begun to answer for it
             await self._release(shard)
         if self._session is not session:
             return
+        name, number = self._me.name, self._number
         try:
             await self._line.run(session, lambda held: lease.hand_over(held, name, number, [shard]))
         except (StoreOutage, Refused) as error:
@@ -337,9 +338,9 @@ class Keeper:
             self.lose(session)
             return
         if self._session is session:
+            self._giving.discard(shard)
             for known in (self._own, self._taking, self._owners):
                 known.pop(shard, None)
-            self._giving.discard(shard)
             if not self._own:
                 self._none_left.set()
 
