@@ -4,7 +4,7 @@ import { cellId, field } from './cells';
 import { Choices } from '../view/choices';
 import { useDrag } from '../view/drag';
 import { MEN } from '../view/men';
-import { chessAfter } from './chess-moves';
+import { chessAfter, indexOf, squaresOf } from './chess-moves';
 import { notation } from './notation';
 import { order, promotionKey } from './promotion';
 import type { Adapter, Cell, Mark, Shape, Taken } from './types';
@@ -37,7 +37,7 @@ export const chess: Adapter = {
     const last = typeof given === 'string' ? given : (lastMove ?? '');
     const check = field(state, 'check') === true;
     const checkedKing = check ? (turn === 'w' ? 'K' : 'k') : null;
-    const rows = readPlacement(placement, last, checkedKing);
+    const rows = readPlacement(placement, last, checkedKing, originsOf(squaresOf(state), last));
     if (rows === null) return null;
     if (you === 1) rows.reverse().forEach((row) => row.reverse());
     return { rows, check, taken: takenBy(placement) };
@@ -60,6 +60,20 @@ export const chess: Adapter = {
   note: notation,
 };
 
+/** Returns where the pieces of the last move came from, by the squares on which they stand. */
+function originsOf(squares: readonly string[], last: string): Record<string, string> {
+  const [start, end] = [from(last), to(last)];
+  if (end === '') return {};
+  const steps = end.charCodeAt(0) - start.charCodeAt(0);
+  const isKing = squares[indexOf(end)]?.toLowerCase() === 'k';
+  const origins: Record<string, string> = { [end]: start };
+  if (isKing && Math.abs(steps) === 2) {
+    const row = end.slice(1);
+    origins[(steps > 0 ? 'f' : 'd') + row] = (steps > 0 ? 'h' : 'a') + row;
+  }
+  return origins;
+}
+
 /**
  * Returns the squares of the first field of a FEN, rank 8 first, or null if it cannot be read.
  * The king with the letter `checkedKing` is highlighted as being in check.
@@ -68,6 +82,7 @@ function readPlacement(
   placement: string,
   last: string,
   checkedKing: string | null,
+  origins: Record<string, string>,
 ): Cell[][] | null {
   const ranks = placement.split('/');
   if (ranks.length !== SIZE) return null;
@@ -85,6 +100,7 @@ function readPlacement(
         id,
         mark,
         last: id === from(last) || id === to(last),
+        cameFrom: origins[id],
         highlight: letter === checkedKing ? 'check' : null,
         dark: (column + row) % 2 === 0,
       });

@@ -157,20 +157,19 @@ interface MovingProps {
   slides: boolean;
 }
 
-/** The mark on a cell. The one of the last move moves to its place, if this frame has seen it. */
+/** The mark on a cell. Those of the last move move to their place, if this frame has seen it. */
 function Moving({ adapter, cell, match, place, slides }: MovingProps) {
-  const { mark } = cell;
+  const { mark, cameFrom } = cell;
   if (mark === null) return null;
   const drawn = { gameId: adapter.gameId, side: mark.side, shape: mark.shape };
-  const move = match?.lastMove?.move ?? null;
-  if (!cell.last || move === null || match === null) return <MarkView {...drawn} />;
-  if (adapter.sources === undefined) {
+  const moved = adapter.sources === undefined ? cell.last : cameFrom !== undefined;
+  if (!moved || match === null || match.lastMove === null) return <MarkView {...drawn} />;
+  if (cameFrom === undefined) {
     return <MarkView {...drawn} class={mark.shape === 'disc' ? 'put' : 'draw'} />;
   }
-  const from = move.slice(0, 2);
   const turned = match.you === 1;
-  const column = from.charCodeAt(0) - 97;
-  const row = 8 - Number(from[1]);
+  const column = cameFrom.charCodeAt(0) - 97;
+  const row = 8 - Number(cameFrom[1]);
   const style = {
     '--fx': (turned ? 7 - column : column) - place.column,
     '--fy': (turned ? 7 - row : row) - place.row,
