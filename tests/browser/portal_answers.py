@@ -153,7 +153,7 @@ def _answer_of(path: str, query: dict[str, str]) -> object:
         return _page("matches", LINE_MATCHES, query)
     if path.endswith("/lines"):
         return _page("lines", LINES, query)
-    return OPEN
+    return OPEN | {"environment": query.get("environment", "test")}
 
 
 def answer_logs(page: Page, count: int) -> None:

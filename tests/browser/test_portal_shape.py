@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.members import by_admin, by_key
-from tests.browser.portal_answers import answer_figures
+from tests.browser.portal_answers import answer_figures, answer_logs
 from tests.browser.test_portal_rounds import PAGES
 from tests.browser.visitor import Visitor
 
@@ -42,6 +42,21 @@ _CUT: Final = """() => {
   return faults;
 }"""
 """Names what is cut off: controls, cells of a log, names of a chart."""
+
+_WRAPPED: Final = """() => {
+  const texts = [];
+  for (const cell of document.querySelectorAll('main tr[data-row] > :nth-child(-n + 2)')) {
+    const nodes = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (nodes.nextNode()) {
+      const range = document.createRange();
+      range.selectNodeContents(nodes.currentNode);
+      const tops = [...range.getClientRects()].map(({ top }) => Math.round(top));
+      if (new Set(tops).size > 1) texts.push(nodes.currentNode.data);
+    }
+  }
+  return texts;
+}"""
+"""Names the texts of the first two columns that have more than one line."""
 
 
 @pytest.fixture(scope="module")
@@ -102,4 +117,29 @@ def test_figures_and_invoices_cut_nothing_off(admin: Visitor) -> None:
     ):
         admin.go(path, title)
         assert _faults(admin) == {}, path
+    admin.page.unroute_all()
+
+
+def test_the_id_and_the_time_of_a_match_have_one_line_each(admin: Visitor) -> None:
+    for path, title in (("test", "Home"), ("test/find", "Find a match")):
+        admin.go(path, title)
+        admin.page.get_by_role("region", name="Latest matches").wait_for()
+        for width in (1440, 1200, 1024):
+            admin.page.set_viewport_size({"width": width, "height": 800})
+            assert admin.page.evaluate(_WRAPPED) == [], (path, width)
+    admin.page.set_viewport_size({"width": 1280, "height": 800})
+
+
+def test_the_number_of_attempts_stands_beside_their_title(admin: Visitor) -> None:
+    answer_logs(admin.page, 912)
+    admin.go("test/webhooks", "Webhooks")
+    count = admin.page.get_by_role("status").get_by_text("912 attempts", exact=True)
+    title = admin.page.get_by_role("heading", name="Attempts", exact=True)
+    for width in (1440, 1280, 1024):
+        admin.page.set_viewport_size({"width": width, "height": 800})
+        above, beside = title.bounding_box(), count.bounding_box()
+        assert above is not None
+        assert beside is not None
+        assert above["y"] < beside["y"] + beside["height"] / 2 < above["y"] + above["height"], width
+    admin.page.set_viewport_size({"width": 1280, "height": 800})
     admin.page.unroute_all()

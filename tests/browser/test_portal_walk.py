@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from pgs.domain.roles import ADMIN_RULES, ROLES, Role, may, rule_of
-from tests.browser.members import by_admin, by_key
+from tests.browser.members import by_admin, by_key, by_live_key
 from tests.browser.portal_answers import answer_figures
 from tests.browser.test_portal_rounds import PAGES
 from tests.browser.visitor import Visitor
@@ -111,8 +111,8 @@ _ELSEWHERE: Final = {
 """Calls that no page offers in the state of this account. Other tests in this folder make them."""
 
 _CHANGES_NOTHING: Final = re.compile(
-    r"Pause|Find|Copy (Call as curl|the partner id)|All|Failed \d+|Delivered|Test events|Open .*"
-    r"|CSV|Search|Kind|Who|From|To|Waiting|Playing|Won|Print|Match, seat, .*|Id of a nudge .*"
+    r"Pause|Find|Copy (Call as curl|the partner id|mat_.*)|All|Failed \d+|Delivered|Test events"
+    r"|Open .*|CSV|Search|Kind|Who|From|To|Waiting|Playing|Won|Print|Match, seat, .*|Id of a nudge .*"
     r"|Matches|Rake|By .*"
 )
 """Names of buttons and fields that only show something."""
@@ -202,6 +202,30 @@ def test_the_page_of_a_match_offers_no_role_a_change(
     assert [name for name in names if not re.match("Copy|Move|One move|Show|Hide", name)] == []
 
 
+@pytest.fixture(scope="module")
+def live_match_id(demo: dict[str, str]) -> str:
+    """A live match whose only seat was taken back."""
+    body = {"gameId": "tic-tac-toe", "tierId": "live-bronze", "stakeUsdCents": 100}
+    named = {"playerId": "live-ana", "idempotencyKey": "live-ana"}
+    seated = by_live_key(demo, "POST", "/partner/matches", body | named)
+    by_live_key(demo, "POST", f"/partner/seats/{seated['seatId']}/cancel")
+    (match,) = by_admin(demo, "GET", "matches?environment=live")["matches"]
+    found: str = match["matchId"]
+    return found
+
+
+def test_the_page_of_a_live_match_offers_no_role_a_change(
+    member: tuple[Role, Visitor], live_match_id: str
+) -> None:
+    _, visitor = member
+    visitor.go("live/find", "Find a match")
+    visitor.page.get_by_role("region", name="Latest matches").get_by_role("link").first.click()
+    visitor.page.get_by_role("heading", level=1, name="live-ana was alone").wait_for()
+    assert visitor.page.url.endswith(f"/portal/live/matches/{live_match_id}")
+    names = visitor.page.evaluate(_NAMES)
+    assert [name for name in names if not re.match("Copy|Show|Hide", name)] == []
+
+
 def test_what_a_page_opens_offers_no_role_a_change(member: tuple[Role, Visitor]) -> None:
     _, visitor = member
 
@@ -218,9 +242,11 @@ def test_what_a_page_opens_offers_no_role_a_change(member: tuple[Role, Visitor])
     visitor.page.get_by_role("region", name="Detail").wait_for()
     assert offered("[data-detail]") == []
     answer_figures(visitor.page)
-    visitor.go("test/invoice/inv_7?open=lin_20261031", "Invoice 7")
-    visitor.page.get_by_role("link", name="mat_1").wait_for()
-    assert offered("main") == []
+    for environment in ("test", "live"):
+        visitor.go(f"{environment}/invoice/inv_7?open=lin_20261031", "Invoice 7")
+        visitor.page.get_by_role("link", name="mat_1").wait_for()
+        visitor.page.get_by_role("definition").get_by_text(environment, exact=True).wait_for()
+        assert offered("main") == []
     visitor.page.unroute_all()
     visitor.go("live/nothing", "No such page")
     assert offered("main") == []

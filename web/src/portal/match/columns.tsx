@@ -1,15 +1,24 @@
 /** Matches in a table, as the pages that list some show them. */
 
 import type { Environment } from '../api';
+import { Copy } from '../parts/copy';
 import { dollars, timeOf } from '../parts/format';
 import { Tag } from '../parts/note';
 import type { Column } from '../parts/table';
+import { Ago } from '../parts/time';
 import { linkTo } from '../routes';
 import { shortId, whyEnded } from './match';
 import type { Match } from './match';
 
-/** The columns of a list of matches; with a player, as that player sees them. */
-export function matchColumns(environment: Environment, player: string | null): Column<Match>[] {
+/**
+ * The columns of a list of matches; with a player, as that player sees them. `ago`: says how long
+ * ago a match was, which is shorter than its time.
+ */
+export function matchColumns(
+  environment: Environment,
+  player: string | null,
+  ago = false,
+): Column<Match>[] {
   const mine = (match: Match) =>
     match.seats.find((seat) => seat.playerId === player) ?? match.seats[0]!;
   const others = (match: Match) =>
@@ -18,12 +27,15 @@ export function matchColumns(environment: Environment, player: string | null): C
     {
       head: 'Match',
       cell: (match) => (
-        <a class="mono" href={linkTo(environment, 'matches', match.matchId)}>
-          {shortId(match.matchId)}
-        </a>
+        <span class="id line">
+          <a class="mono" href={linkTo(environment, 'matches', match.matchId)}>
+            {shortId(match.matchId)}
+          </a>
+          <Copy text={match.matchId} label="" what={`Copy ${match.matchId}`} small />
+        </span>
       ),
     },
-    { head: 'When', cell: (match) => timeOf(match.endedAt ?? match.startedAt, 'running') },
+    { head: 'When', cell: (match) => <When at={match.endedAt ?? match.startedAt} ago={ago} /> },
     { head: 'Game and tier', cell: (match) => `${match.gameId}, ${match.tierId}` },
     {
       head: player === null ? 'Players' : 'Against',
@@ -42,6 +54,14 @@ export function matchColumns(environment: Environment, player: string | null): C
       cell: (match) => moneyOf(match, player === null ? match.seats : [mine(match)]),
     },
   ];
+}
+
+function When({ at, ago }: { at: number | undefined; ago: boolean }) {
+  return (
+    <span class="line">
+      {ago && at !== undefined ? <Ago at={at} /> : timeOf(at, 'running')}
+    </span>
+  );
 }
 
 interface EndProps {

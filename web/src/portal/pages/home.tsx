@@ -80,7 +80,7 @@ function Latest({ standing, environment }: Pick<StatsProps, 'standing' | 'enviro
     >
       <Table
         label="Latest matches"
-        columns={matchColumns(environment, null)}
+        columns={matchColumns(environment, null, true)}
         rows={standing.matches}
         keyOf={({ matchId }) => matchId}
       />

@@ -96,7 +96,7 @@ export function Attempts({ attempts, whole, environment, webhook, partnerId }: A
   const open = query.get('open');
   const drop = () => change({ outcome: null, q: null, from: null, to: null });
   return (
-    <Card flush title="Attempts" aside={<span class="small quiet">30 days, newest first</span>}>
+    <Card flush title="Attempts" aside={<Count of={shown.length} whole={whole} />}>
       <div class="filters" role="search">
         <Choice<Outcome>
           label="Outcome"
@@ -117,11 +117,6 @@ export function Attempts({ attempts, whole, environment, webhook, partnerId }: A
         />
         <Day label="From" value={from} onChoose={(day) => change({ from: day })} />
         <Day label="To" value={to} onChoose={(day) => change({ to: day })} />
-        <span class="grow" />
-        <span class="small quiet" role="status">
-          {many(shown.length, 'attempt')}
-          {whole ? '' : ' so far'}
-        </span>
       </div>
       {shown.length === 0 ? (
         <Nothing outside={attempts.length} onDrop={drop} />
@@ -139,6 +134,19 @@ export function Attempts({ attempts, whole, environment, webhook, partnerId }: A
         />
       )}
     </Card>
+  );
+}
+
+/** How many attempts are listed. It stands beside the title, where it has room at any width. */
+function Count({ of, whole }: { of: number; whole: boolean }) {
+  return (
+    <span class="small quiet">
+      <span role="status">
+        {many(of, 'attempt')}
+        {whole ? '' : ' so far'}
+      </span>{' '}
+      of the last 30 days, newest first
+    </span>
   );
 }
 
