@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -189,13 +190,39 @@ def test_no_page_shows_anything_of_another_account(
         expect(rival.page.get_by_text(hidden)).to_have_count(0)
 
 
+@pytest.fixture(scope="module")
+def invoice_id(started: tuple[dict[str, str], Path]) -> str:
+    """The id of a draft with the demo's matches of today."""
+    demo, folder = started
+    command = ["invoice", "assemble", "--month", f"{datetime.now(UTC):%Y%m}", "--json"]
+    told = subprocess.run(
+        [sys.executable, "-m", "pgs", *command, "--data", "demo-data"],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
+    (invoice,) = json.loads(told.stdout)
+    found: str = invoice["invoiceId"]
+    read = by_admin(demo, "GET", f"invoices/{found}?environment=test")
+    assert (read["_status"], read["reason"]) == (409, "invoice_not_readable")
+    return found
+
+
+def test_the_invoice_of_another_account_has_no_page(rival: Visitor, invoice_id: str) -> None:
+    for environment in ("test", "live"):
+        rival.go(f"{environment}/invoice/{invoice_id}", "Invoice")
+        rival.page.get_by_text(f"There is no such invoice in {environment}.").wait_for()
+
+
 def test_reads_of_another_account_by_id_find_nothing(
-    rival: Visitor, started: tuple[dict[str, str], Path]
+    rival: Visitor, started: tuple[dict[str, str], Path], invoice_id: str
 ) -> None:
     demo, _ = started
     match_id = by_key(demo, "GET", "/partner/results")["results"][0]["matchId"]
     for path, reason in (
         (f"matches/{match_id}?environment=test", "match_not_found"),
+        (f"invoices/{invoice_id}?environment=test", "invoice_not_found"),
+        (f"invoices/{invoice_id}/lines?environment=test", "invoice_not_found"),
         ("invoices/inv_1?environment=test", "invoice_not_found"),
         ("invoices/inv_1/lines?environment=test", "invoice_not_found"),
     ):
