@@ -112,8 +112,8 @@ _ELSEWHERE: Final = {
 
 _CHANGES_NOTHING: Final = re.compile(
     r"Pause|Find|Copy (Call as curl|the partner id|mat_.*)|All|Failed \d+|Delivered|Test events"
-    r"|Open .*|CSV|Search|Kind|Who|From|To|Waiting|Playing|Won|Print|Match, seat, .*|Id of a nudge .*"
-    r"|Matches|Rake|By .*"
+    r"|Open .*|CSV|Search|Kind|Who|From|To|Waiting|Playing|Won|Print|Match, seat, .*"
+    r"|Id of a nudge .*|Matches|Rake|By .*"
 )
 """Names of buttons and fields that only show something."""
 
