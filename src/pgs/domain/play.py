@@ -20,7 +20,7 @@ REPLACED: Final = 4409
 EXPIRED: Final = 4401
 """Close code of a socket whose session token has expired (401, unauthorized)."""
 
-PUT_OUT: Final = 4403
+PLAY_STOPPED: Final = 4403
 """Close code after a deactivation or an emergency stop of the account (403, forbidden)."""
 
 UNREADABLE: Final = 4503

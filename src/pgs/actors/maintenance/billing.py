@@ -21,12 +21,12 @@ PAGE = 200
 
 T = TypeVar("T")
 
-Of = tuple[str, Environment]
-OfMonth = tuple[str, Environment, int]
+EnvironmentKey = tuple[str, Environment]
+DraftKey = tuple[str, Environment, int]
 
 # The start of paging: the empty id sorts before every partner's.
-FIRST: Of = ("", "live")
-FIRST_DRAFT: OfMonth = ("", "live", 0)
+FIRST: EnvironmentKey = ("", "live")
+FIRST_DRAFT: DraftKey = ("", "live", 0)
 
 
 class Tries:

@@ -18,7 +18,7 @@ ANSWER_S = 10.0
 """Seconds that settlement may take to answer a charge or a payout. After that the seat stays
 pending and its call is answered with 503, or the payout stays due."""
 
-LINE_S = 2.0
+SLOT_WAIT_S = 2.0
 """Seconds of `ANSWER_S` that an ask may wait for a slot. The call itself then has the 8 s that it
 may take, so a call that is cut short says something about the server."""
 
@@ -47,11 +47,11 @@ async def ask(parts: Parts, question: Question) -> ChargeAnswer | None:
     Raises what the port raises, apart from `UndefinedAnswer`.
     """
     settlements, deadline = parts.settlements, trio.current_time() + ANSWER_S
-    line = settlements.again if question.again else settlements.first
+    limit = settlements.again if question.again else settlements.first
     has_slot = False
-    if not (line.is_full or settlements.breaker.refuses(trio.current_time())):
-        with trio.move_on_after(LINE_S):
-            await line.slots.acquire()
+    if not (limit.is_full or settlements.breaker.refuses(trio.current_time())):
+        with trio.move_on_after(SLOT_WAIT_S):
+            await limit.slots.acquire()
             has_slot = True
     if not has_slot:
         parts.on_event("settlement_held_back")
@@ -63,7 +63,7 @@ async def ask(parts: Parts, question: Question) -> ChargeAnswer | None:
             return None
         return await _call(parts, question, deadline)
     finally:
-        line.slots.release()
+        limit.slots.release()
 
 
 async def _call(parts: Parts, question: Question, deadline: float) -> ChargeAnswer | None:

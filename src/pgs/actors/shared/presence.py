@@ -13,7 +13,7 @@ import trio
 from pgs.domain.accounts import Account
 from pgs.domain.environments import Environment
 from pgs.domain.frames import NoSeat, Waiting
-from pgs.domain.play import PUT_OUT, REPLACED
+from pgs.domain.play import PLAY_STOPPED, REPLACED
 from pgs.domain.seats import Seat
 
 BACK_SOON_S = 15.0
@@ -119,7 +119,7 @@ class PresenceRegister:
         """Close the sockets that may not stay open under the account's new state."""
         for player_socket in list(self._here.get(account.partner_id, {}).values()):
             if not admits(account, player_socket):
-                player_socket.connection.close(PUT_OUT)
+                player_socket.connection.close(PLAY_STOPPED)
 
     def forget(self, belongs: Callable[[str], bool], code: int) -> None:
         """Close the sockets of these partners, and forget them and who has just left."""

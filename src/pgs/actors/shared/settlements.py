@@ -27,7 +27,7 @@ PARKED_S = 600
 operator can set it, with a restart."""
 
 
-class Line:
+class CallLimit:
     """A bounded number of calls at once, and a bounded number of asks that wait for one."""
 
     def __init__(self, calls: int) -> None:
@@ -55,8 +55,8 @@ class Settlements:
         self.on_call = on_call
         self.asks = Asks()
         self.breaker = Breaker()
-        self.first = Line(FIRST_CALLS)
-        self.again = Line(RETRY_CALLS)
+        self.first = CallLimit(FIRST_CALLS)
+        self.again = CallLimit(RETRY_CALLS)
         self.side: SettlementSide = "embedded" if remote is None else "remote"
         self._ports: dict[SettlementSide, SettlementPort | None] = {
             "embedded": embedded,

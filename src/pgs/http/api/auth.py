@@ -25,7 +25,7 @@ from pgs.http.transport.asgi import Headers
 
 VERSION_HEADER = b"x-service-api-version"
 
-MADE_MAX: Final = 10_000
+VERDICTS_MAX: Final = 10_000
 """Keys whose verdicts are kept, about 500 bytes each. When one more key calls, all are dropped, and
 each is made again when its key calls."""
 
@@ -49,7 +49,7 @@ class Verdict(msgspec.Struct, frozen=True):
     known: KnownKey | None = None
 
 
-class _Made(msgspec.Struct, frozen=True):
+class _KeyVerdict(msgspec.Struct, frozen=True):
     """The part of a verdict that follows from a published key alone.
 
     `principal`: who calls, if the call names no version. `pin`: the header of that version.
@@ -86,7 +86,7 @@ class KeyAuthenticator:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._made: dict[str, _Made] = {}  # by the key's hash
+        self._key_verdicts: dict[str, _KeyVerdict] = {}  # by the key's hash
 
     def judge(self, endpoint: Endpoint, headers: Headers, now: float) -> Verdict:
         """Return the verdict on a call. `now` is on trio's clock."""
@@ -117,11 +117,11 @@ class KeyAuthenticator:
                 return Verdict(_RATE_LIMITED, _current(services) + overloaded(unknown.retry_after))
             return Verdict(_INVALID_KEY, unauthorised(services))
         account, key = known.account, known.key
-        made = self._made.get(key.key_hash)
-        if made is None or made.known is not known:
-            made = self._make(known)
+        key_verdict = self._key_verdicts.get(key.key_hash)
+        if key_verdict is None or key_verdict.known is not known:
+            key_verdict = self._judge_key(known)
         admission = services.directory.partner(account.partner_id).admission.admit(account, now)
-        stamps: _Stamps = (made.pin, *_rate_headers(admission))
+        stamps: _Stamps = (key_verdict.pin, *_rate_headers(admission))
         if admission.refused_by is not None:
             parts.on_event(f"rate_limited_by_{admission.refused_by}")
             return Verdict(_RATE_LIMITED, stamps + overloaded(admission.retry_after), known)
@@ -133,16 +133,21 @@ class KeyAuthenticator:
         parts.key_uses.note(account.partner_id, key.key_id, at)
 
         # 5. The deployment's environment. 6. The account.
-        if made.refusal is not None:
-            return Verdict(made.refusal, stamps, known)
+        if key_verdict.refusal is not None:
+            return Verdict(key_verdict.refusal, stamps, known)
 
-        return self._judge_version(endpoint, headers, made, stamps, at)
+        return self._judge_version(endpoint, headers, key_verdict, stamps, at)
 
     def _judge_version(
-        self, endpoint: Endpoint, headers: Headers, made: _Made, stamps: _Stamps, at: int
+        self,
+        endpoint: Endpoint,
+        headers: Headers,
+        key_verdict: _KeyVerdict,
+        stamps: _Stamps,
+        at: int,
     ) -> Verdict:
         """Return the verdict of the last steps on a key that may make calls."""
-        services, known, principal = self._services, made.known, made.principal
+        services, known, principal = self._services, key_verdict.known, key_verdict.principal
         # 7. The version. 8. The kind of key.
         version = _chosen_version(services, headers, principal.version)
         if isinstance(version, Refusal):
@@ -157,17 +162,19 @@ class KeyAuthenticator:
             return Verdict(_wrong_key(services, endpoint), stamps, known)
         return Verdict(principal, stamps, known)
 
-    def _make(self, known: KnownKey) -> _Made:
+    def _judge_key(self, known: KnownKey) -> _KeyVerdict:
         account, key = known.account, known.key
         pin = account.pins[key.environment]
         refusal = _wrong_environment(self._services.restricted_to, key.environment) or (
             None if account.active else refuse("partner_inactive")
         )
-        if len(self._made) >= MADE_MAX:
-            self._made.clear()
-        made = _Made(known, Principal(account, key, pin), (VERSION_HEADER, b"%d" % pin), refusal)
-        self._made[key.key_hash] = made
-        return made
+        if len(self._key_verdicts) >= VERDICTS_MAX:
+            self._key_verdicts.clear()
+        key_verdict = _KeyVerdict(
+            known, Principal(account, key, pin), (VERSION_HEADER, b"%d" % pin), refusal
+        )
+        self._key_verdicts[key.key_hash] = key_verdict
+        return key_verdict
 
 
 def _current(services: Services) -> tuple[tuple[bytes, bytes], ...]:

@@ -10,6 +10,7 @@ import msgspec
 from pgs.http.admin.endpoints import LIST_QUERY, admin_read
 from pgs.http.api.endpoint import Endpoint
 from pgs.http.billing import digest, readiness, seat_summary, usage
+from pgs.http.billing.callers import Reads, by_key, by_query
 from pgs.http.billing.invoices import (
     InvoicePage,
     InvoiceRecord,
@@ -21,7 +22,6 @@ from pgs.http.billing.invoices import (
     read_invoice,
 )
 from pgs.http.billing.ranges import RANGE_ERRORS, RANGE_QUERY
-from pgs.http.billing.twins import Reads, by_key, by_query
 
 
 def _twins(

@@ -11,7 +11,7 @@ from pgs.http.admin.endpoints import admin_read
 from pgs.http.api.endpoint import Answer, Endpoint
 from pgs.http.api.hints import unknown_game
 from pgs.http.api.lists import AccountCall
-from pgs.http.billing.twins import by_key, by_query
+from pgs.http.billing.callers import by_key, by_query
 from pgs.storage.factors import admin_has_factor
 
 

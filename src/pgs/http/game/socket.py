@@ -17,7 +17,7 @@ from pgs.actors.shared.presence import PlayerSocket, admits
 from pgs.actors.waiting import find_standing, send_standing
 from pgs.domain import frames
 from pgs.domain.errors import ERRORS, Refusal
-from pgs.domain.play import ABUSE, EXPIRED, PUT_OUT
+from pgs.domain.play import ABUSE, EXPIRED, PLAY_STOPPED
 from pgs.http.api.endpoint import Plain, Reply
 from pgs.http.api.responses import body_of
 from pgs.http.api.services import Services
@@ -53,14 +53,14 @@ async def game_socket(
     if isinstance(verdict, Reply):
         headers, verdict = verdict.headers, verdict.body
     if isinstance(verdict, Session):
-        talk = Talk(services, verdict)
+        socket_handler = SocketHandler(services, verdict)
         await serve_socket(
             scope,
             receive,
             send,
             # A client that authenticates by header may leave subprotocols out altogether.
             subprotocol=PROTOCOL if offered else None,
-            handler=talk.run,
+            handler=socket_handler.run,
             limits=LIMITS,
             sockets=sockets,
         )
@@ -80,7 +80,7 @@ class NotJson(Exception):
     """A message that is not valid JSON."""
 
 
-class Talk:
+class SocketHandler:
     """Serves one open socket of a player: reads its messages, acts on them, and answers."""
 
     def __init__(self, services: Services, session: Session) -> None:
@@ -99,7 +99,7 @@ class Talk:
         account = parts.registry.account(claims.partner_id)
         if account is None or not admits(account, player_socket):
             # The account changed during the handshake.
-            socket.close(PUT_OUT)
+            socket.close(PLAY_STOPPED)
             return
         if not self._services.is_here(claims.partner_id):  # given up during the handshake
             socket.close(GOING_AWAY)

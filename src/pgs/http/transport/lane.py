@@ -36,12 +36,12 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Call(HidesSecrets, msgspec.Struct, frozen=True):
-    """A plain request. `found` is what answers it; `body_at` and `end` are offsets in its bytes."""
+    """A plain request. `route` is what answers it; `body_at` and `end` are offsets in its bytes."""
 
     SECRETS = frozenset({"head"})
 
     head: PlainHead
-    found: Any
+    route: Any
     place: Place
     body_at: int
     end: int
@@ -82,14 +82,14 @@ class Lane:
         head = read_plain_head(raw[:at])
         if head is None:
             return None
-        found = self._app.find_direct(head.method, head.path)
-        if found is None:
+        route = self._app.find_direct(head.method, head.path)
+        if route is None:
             return None
         place = self._places.get(head.path) or self._place_of(head.path)
         if head.length > place.limit:
             return None
         at += len(END)
-        return Call(head, found, place, at, at + head.length)
+        return Call(head, route, place, at, at + head.length)
 
     def take_upgrade(self, raw: bytes) -> Upgrade | None:
         """Return the handshake that `raw` consists of; None if it is not one for the lane."""
@@ -123,7 +123,7 @@ class Lane:
         try:
             try:
                 answer = await self._app.answer_direct(
-                    call.found,
+                    call.route,
                     DirectRequest(
                         head.path, head.query, head.headers, body, request_id, receive, started
                     ),
