@@ -10,7 +10,7 @@ import pytest
 from pgs.config import KEY_FILE_NAME
 from pgs.storage.accounts import insert_partner
 from pgs.storage.backup import BadTarget, back_up
-from pgs.storage.positions import (
+from pgs.storage.restored_feeds import (
     FEED_EPOCH,
     FEED_GAP,
     POSITIONS_A_SECOND,

@@ -1,4 +1,4 @@
-"""The writer of a node does transactions and errands in the order in which they came."""
+"""The writer of a node does transactions and work on sessions in the order of their coming."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -6,7 +6,7 @@ from typing import cast
 import trio
 from outcome import Value
 
-from pgs.storage.postgres.node_writer import Errand, NodeCommits, NodeWriter
+from pgs.storage.postgres.node_writer import NodeCommits, NodeWriter, SessionJob
 from pgs.storage.transactions import Outcome, Tx
 from pgs.storage.writer import Job
 
@@ -14,7 +14,7 @@ PATIENCE_S = 5.0
 
 
 class Noted:
-    """Commits nothing, and notes what came: the partner of a transaction, or "errand"."""
+    """Commits nothing, and notes what came: the partner of a transaction, or "session job"."""
 
     damaged = False
     session = 1
@@ -25,7 +25,7 @@ class Noted:
 
     def commit(self, jobs: Sequence[Job]) -> None:
         for job in jobs:
-            self.came.append("errand" if isinstance(job, Errand) else job.tx.partner_id)
+            self.came.append("session job" if isinstance(job, SessionJob) else job.tx.partner_id)
             job.result = Value(Outcome.COMMITTED)
 
     def abandon(self) -> None: ...
@@ -33,7 +33,7 @@ class Noted:
     def close(self) -> None: ...
 
 
-async def test_an_errand_overtakes_no_transaction_of_the_same_turn() -> None:
+async def test_a_session_job_overtakes_no_transaction_of_the_same_turn() -> None:
     noted, submitted = Noted(), list[str]()
     writer = NodeWriter(cast("NodeCommits", noted))
     writer.start()
@@ -42,14 +42,14 @@ async def test_an_errand_overtakes_no_transaction_of_the_same_turn() -> None:
         submitted.append(partner)
         await writer.submit(Tx(partner, ()))
 
-    async def run_errand() -> None:
-        submitted.append("errand")
+    async def run_session_job() -> None:
+        submitted.append("session job")
         await writer.run(None, lambda session: None)
 
     with trio.fail_after(PATIENCE_S):
         async with trio.open_nursery() as nursery:
             for number in range(20):
                 nursery.start_soon(write, f"partner-{number}")
-                nursery.start_soon(run_errand)
+                nursery.start_soon(run_session_job)
         assert writer.close()
     assert noted.came == submitted

@@ -25,7 +25,7 @@ URL = "postgresql://pgs@/pgs?host=/nowhere"
 def test_without_the_driver_an_address_of_postgresql_names_the_extra_and_touches_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, work: Callable[[Config], object]
 ) -> None:
-    for module in ("copying", "database", "ground"):
+    for module in ("copying", "database", "identity"):
         monkeypatch.setitem(sys.modules, f"pgs.storage.postgres.{module}", None)
     with pytest.raises(BadSettings, match="needs the extra `postgres`: pip install"):
         work(Config(data_dir=tmp_path / "data", database_url=URL))

@@ -92,11 +92,11 @@ async def test_own_changes_are_not_heard_and_a_look_is_due_all_the_same(
     on_postgres: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_postgres.start()
-    await on_postgres.others_may_have_written()  # the beginning counts as a notice
+    await on_postgres.wait_for_changes()  # the beginning counts as a notice
     monkeypatch.setattr("pgs.storage.postgres.database.LOOK_S", 4 * QUIET_S)
     began = trio.current_time()
     assert await submit_all(on_postgres, tx_of(insert_partner(ACME))) == [Outcome.COMMITTED]
-    await on_postgres.others_may_have_written()
+    await on_postgres.wait_for_changes()
     assert trio.current_time() - began >= 4 * QUIET_S
     assert LOOK_S == 2.0  # the interval that the documents promise
 

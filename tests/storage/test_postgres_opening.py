@@ -15,12 +15,12 @@ from pgs.storage import opening
 from pgs.storage.backup import BadTarget
 from pgs.storage.data_folder import BadSource, DataRefused
 from pgs.storage.mark import MARK_NAME, read_mark
-from pgs.storage.positions import FEED_GAP
 from pgs.storage.postgres import database as rooms
 from pgs.storage.postgres import session as sessions
 from pgs.storage.postgres.connection import connect
 from pgs.storage.postgres.database import PostgresDatabase
-from pgs.storage.postgres.ground import accept_loss
+from pgs.storage.postgres.identity import accept_loss
+from pgs.storage.restored_feeds import FEED_GAP
 from pgs.storage.seats import Head, find_head, move_head
 from pgs.storage.transactions import Outcome, OutcomeUnknown, StoreOutage, WriteFailed
 from tests.postgres import Server
@@ -83,7 +83,7 @@ def test_a_mark_that_cannot_be_written_is_an_outage_and_leaves_nothing_locked(
         patch.setattr("pgs.storage.mark.sync_folder", full)
         with pytest.raises(StoreOutage, match="the mark cannot be written"):
             PostgresDatabase(url, tmp_path)
-        patch.setattr("pgs.storage.postgres.ground.write_mark", full)
+        patch.setattr("pgs.storage.postgres.identity.write_mark", full)
         with pytest.raises(StoreOutage, match="the mark cannot be written"):
             accept_loss(url, tmp_path, START)
     with opened(url, tmp_path):

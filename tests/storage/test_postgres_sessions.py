@@ -12,10 +12,10 @@ import trio
 from structlog.testing import capture_logs
 
 from pgs.storage.data_folder import DataRefused
-from pgs.storage.positions import FEED_GAP
 from pgs.storage.postgres.database import PostgresDatabase
-from pgs.storage.postgres.ground import accept_loss
+from pgs.storage.postgres.identity import accept_loss
 from pgs.storage.postgres.session import DatabaseInUse
+from pgs.storage.restored_feeds import FEED_GAP
 from pgs.storage.seats import Head, find_head, find_seat, move_head
 from pgs.storage.transactions import Outcome, OutcomeUnknown, ReadFailed, StoreOutage, WriteFailed
 from tests.postgres import Server, running_server

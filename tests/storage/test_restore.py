@@ -14,7 +14,7 @@ from pgs.storage.backup import back_up
 from pgs.storage.data_folder import BadSource, DataFolderInUse, DataRefused
 from pgs.storage.mark import read_mark
 from pgs.storage.migrations import SchemaNewer
-from pgs.storage.positions import FEED_GAP
+from pgs.storage.restored_feeds import FEED_GAP
 from pgs.storage.seats import Head, find_head, move_head
 from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.sqlite.restore import accept_loss, restore

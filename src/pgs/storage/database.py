@@ -30,7 +30,7 @@ class Database(Protocol):
     def start(self) -> None:
         """Start the writer; call it inside the trio run."""
 
-    async def others_may_have_written(self) -> None:
+    async def wait_for_changes(self) -> None:
         """Return when it is time to look for changes of accounts, tiers and terms by other nodes.
 
         It never returns if this process alone can write the database.

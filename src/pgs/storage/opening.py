@@ -14,7 +14,7 @@ from pgs.storage.mark import MARK_NAME
 from pgs.storage.nodes import Nodes, Tally
 from pgs.storage.sqlite.connections import DATABASE_NAME
 from pgs.storage.sqlite.database import SqliteDatabase
-from pgs.storage.sqlite.ground import judge
+from pgs.storage.sqlite.identity import judge
 from pgs.storage.sqlite.restore import accept_loss as accept_here
 from pgs.storage.sqlite.restore import copy_file
 
@@ -65,7 +65,7 @@ def accept_loss(config: Config, now: int) -> LossAccepted:
     """
     if config.database_url:
         with _driver():
-            from pgs.storage.postgres.ground import accept_loss as accept_there
+            from pgs.storage.postgres.identity import accept_loss as accept_there
         commits = accept_there(config.database_url, config.data_dir, now)
         return LossAccepted(str(config.data_dir), commits)
     return accept_here(config.data_dir)

@@ -99,7 +99,7 @@ CHORES = (
     Chore(
         name="follow_others",
         work=follow_others,
-        wait=lambda parts: parts.database.others_may_have_written(),
+        wait=lambda parts: parts.database.wait_for_changes(),
         every_s=FOLLOW_PAUSE_S,
         first_after_s=FOLLOW_PAUSE_S,
         failed="registry_refresh_failed",

@@ -24,13 +24,13 @@ from pgs.storage.mark import Mark, write_mark
 from pgs.storage.migrations import migrate as migrate_sqlite
 from pgs.storage.postgres.blocking_reader import BlockingReader
 from pgs.storage.postgres.connection import Connection, Refused
-from pgs.storage.postgres.ground import Ground
+from pgs.storage.postgres.identity import DatabaseIdentity
 from pgs.storage.postgres.migrating import has_schema, migrate
 from pgs.storage.postgres.session import WriterSession
 from pgs.storage.reader import Reader
 from pgs.storage.sqlite.connections import DATABASE_NAME, connect, create_database, is_copy
 from pgs.storage.sqlite.database import SqliteDatabase
-from pgs.storage.sqlite.ground import commits_in, header_number
+from pgs.storage.sqlite.identity import commits_in, header_number
 from pgs.storage.sqlite.reader import SqliteReader
 from pgs.storage.transactions import StoreOutage
 
@@ -107,10 +107,10 @@ def from_server(url: str, folder: Path) -> Copied:
         if not has_schema(session.connection):
             raise BadSource("the database to copy from is empty")
         migrate(session.connection)
-        ground = Ground.of(session.connection)
-        if ground.is_copy:
+        identity = DatabaseIdentity.of(session.connection)
+        if identity.is_copy:
             raise BadSource("the database was restored: start the service on it once, then copy it")
-        number = ground.number
+        number = identity.number
         lock = DataLock(folder)
         stack.callback(lock.release)
         part = path.with_name(path.name + ".part")

@@ -25,7 +25,7 @@ from pgs.storage.postgres.checks import faults_of
 from pgs.storage.postgres.commits import PostgresCommits
 from pgs.storage.postgres.connection import Connection, Lost, Refused, connect
 from pgs.storage.postgres.counts import CommitCount
-from pgs.storage.postgres.ground import Ground, judge, judge_new, raise_feeds
+from pgs.storage.postgres.identity import DatabaseIdentity, judge, judge_new, raise_feeds
 from pgs.storage.postgres.lease import number_of
 from pgs.storage.postgres.migrating import has_schema, migrate, migrations_of
 from pgs.storage.postgres.node_writer import NodeCommits, NodeWriter
@@ -98,12 +98,12 @@ class PostgresDatabase:
             self._address = session.address
             self._refuse_a_pooler()
             undo.callback(self._close_readers)
-            ground = self._prepare(session, mark, key_file or folder / KEY_FILE_NAME, on_locked)
-            judge(mark, ground, self._count.held(session.connection))
+            identity = self._prepare(session, mark, key_file or folder / KEY_FILE_NAME, on_locked)
+            judge(mark, identity, self._count.held(session.connection))
             self._commits = self._count.first_commit(session)
-            self._is_copy = ground.is_copy
+            self._is_copy = identity.is_copy
             try:
-                self._mark = OpenMark(folder, Mark("open", ground.number, self._commits))
+                self._mark = OpenMark(folder, Mark("open", identity.number, self._commits))
             except OSError as error:
                 raise StoreOutage(f"the mark cannot be written: {error}") from error
             undo.callback(self._mark.close, properly=False)
@@ -127,14 +127,14 @@ class PostgresDatabase:
         mark: Mark | None,
         key_file: Path,
         on_locked: Callable[[bool], None],
-    ) -> Ground:
+    ) -> DatabaseIdentity:
         try:
             is_new = not has_schema(session.connection)
             if is_new:
                 judge_new(mark, key_file)
             on_locked(is_new)
             migrate(session.connection)
-            return Ground.of(session.connection)
+            return DatabaseIdentity.of(session.connection)
         except (Lost, Refused) as error:
             raise StoreOutage(f"the database cannot be opened: {error}") from error
 
@@ -198,7 +198,7 @@ class PostgresDatabase:
         if self._notices is not None:
             self._notices.start()
 
-    async def others_may_have_written(self) -> None:
+    async def wait_for_changes(self) -> None:
         """Return when another node tells of a change, and after `LOOK_S` in any case."""
         if self._notices is None:
             await trio.sleep_forever()

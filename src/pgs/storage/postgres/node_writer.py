@@ -30,7 +30,7 @@ _NOTHING: Final = Tx("", ())
 _ENDED: Final = "the session with the database has ended"
 
 
-class Errand(Job):
+class SessionJob(Job):
     """Work on a session for the writer's thread; `of` is None if it is to open one."""
 
     __slots__ = ("of", "work")
@@ -57,10 +57,10 @@ class NodeCommits(PostgresCommits):
         self._closing = threading.Lock()  # of a session's socket
 
     def commit(self, jobs: Sequence[Job]) -> None:
-        """Commit all transactions, and do all errands, in the order in which they came."""
+        """Commit all transactions, and do all work on sessions, in the order in which they came."""
         group: list[Job] = []
         for job in jobs:
-            if isinstance(job, Errand):
+            if isinstance(job, SessionJob):
                 self._commit_together(group)
                 group = []
                 self._do(job)
@@ -76,25 +76,25 @@ class NodeCommits(PostgresCommits):
         self._drop_abandoned()
         return self._session or StoreOutage(_ENDED)
 
-    def _do(self, errand: Errand) -> None:
+    def _do(self, job: SessionJob) -> None:
         self._drop_abandoned()
         try:
-            if errand.of is None:
+            if job.of is None:
                 result: Any = self._open()
-            elif errand.of is not self._session:
+            elif job.of is not self._session:
                 raise StoreOutage(_ENDED)
             else:
-                result = errand.work(self._session)
+                result = job.work(self._session)
         except (StoreOutage, Refused) as error:
             if isinstance(error, Lost | Refused):
                 self._drop()
-            errand.result = outcome.Error(error)
+            job.result = outcome.Error(error)
         except Exception as error:
             log_error("writer_broke", error)
             self._drop()
-            errand.result = outcome.Error(error)
+            job.result = outcome.Error(error)
         else:
-            errand.result = outcome.Value(result)
+            job.result = outcome.Value(result)
 
     def _open(self) -> Session:
         first, self._first = self._first, None
@@ -142,7 +142,7 @@ class NodeWriter(Writer):
 
     async def open(self) -> Session:
         """Open a session that holds the node's lock, and return it. Raises `StoreOutage`."""
-        session: Session = await self._send(Errand(None, lambda session: session))
+        session: Session = await self._send(SessionJob(None, lambda session: session))
         if session.number != self._of_node.session:
             self._of_node.session = session.number
             self.on_opened()
@@ -153,24 +153,24 @@ class NodeWriter(Writer):
 
         Also raises `StoreOutage` if this session has ended, and does not begin the work then.
         """
-        result: T = await self._send(Errand(session, work))
+        result: T = await self._send(SessionJob(session, work))
         return result
 
     def abandon(self, session: Any) -> None:
         """End a session at once, even while it waits for an answer."""
         self._of_node.abandon_session(session)
 
-    async def _send(self, errand: Errand) -> Any:
+    async def _send(self, job: SessionJob) -> Any:
         await trio.lowlevel.checkpoint_if_cancelled()
         if self._closed or self._ended:
             raise StoreOutage("the writer has ended")
-        errand.task = trio.lowlevel.current_task()
-        self._waiting.append(errand)
+        job.task = trio.lowlevel.current_task()
+        self._waiting.append(job)
         self._hand_over()  # the transactions of this turn that came before it
-        self._queue.put(errand)
+        self._queue.put(job)
 
         def abort(_: Any) -> trio.lowlevel.Abort:
-            errand.task = None
+            job.task = None
             return trio.lowlevel.Abort.SUCCEEDED
 
         return await trio.lowlevel.wait_task_rescheduled(abort)

@@ -1,6 +1,7 @@
 """Copies the database while it is in use, and prepares the first start on such a copy.
 
-A copy says in its header that it is one, and the first start on it raises every feed (`positions`).
+A copy says in its header that it is one. The first start on it raises every feed, as
+`restored_feeds` explains.
 """
 
 import os
@@ -13,8 +14,8 @@ import structlog
 
 from pgs.config import KEY_FILE_NAME
 from pgs.storage.backup import BadTarget
-from pgs.storage.positions import raised_at
 from pgs.storage.queries import QUERIES
+from pgs.storage.restored_feeds import raised_at
 from pgs.storage.sqlite.connections import DATABASE_NAME, connect, is_copy, mark_as_copy
 from pgs.storage.sqlite.content import check_copy, content_of
 from pgs.storage.transactions import StoreOutage

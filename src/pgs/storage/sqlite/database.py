@@ -25,7 +25,7 @@ from pgs.storage.sqlite.connections import (
     create_database,
     mark_as_copy,
 )
-from pgs.storage.sqlite.ground import OpenFiles, commits_in, header_number, judge, judge_commits
+from pgs.storage.sqlite.identity import OpenFiles, commits_in, header_number, judge, judge_commits
 from pgs.storage.sqlite.reader import SqliteReader
 from pgs.storage.transactions import StoreOutage
 from pgs.storage.writer import Writer
@@ -139,7 +139,7 @@ class SqliteDatabase:
         """Start the writer; call it inside the trio run."""
         self.writer.start()
 
-    async def others_may_have_written(self) -> None:
+    async def wait_for_changes(self) -> None:
         """Never return: only one process can write this database."""
         await trio.sleep_forever()
 

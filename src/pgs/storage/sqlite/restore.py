@@ -1,7 +1,7 @@
 """Replaces the database of a data folder by a copy, or accepts a loss of commits.
 
 Both work on a folder that no service uses. The files are checked in a separate folder first.
-The next start raises every feed's head, as `pgs.storage.positions` explains.
+The next start raises every feed's head, as `pgs.storage.restored_feeds` explains.
 """
 
 import os
@@ -21,7 +21,7 @@ from pgs.storage.mark import Mark, sync_folder, write_mark
 from pgs.storage.migrations import migrate
 from pgs.storage.sqlite.connections import DATABASE_NAME, connect, mark_as_copy
 from pgs.storage.sqlite.content import check_copy
-from pgs.storage.sqlite.ground import commits_in, header_number
+from pgs.storage.sqlite.identity import commits_in, header_number
 from pgs.storage.transactions import StoreOutage
 
 _PART: Final = "restore.part"

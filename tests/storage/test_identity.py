@@ -276,7 +276,7 @@ def test_files_that_cannot_be_looked_at_count_as_lost(
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr("pgs.storage.sqlite.ground.os.stat", denied)
+        patch.setattr("pgs.storage.sqlite.identity.os.stat", denied)
         assert "Permission denied" in str(open_database.lost())
 
 

@@ -10,11 +10,11 @@ import structlog
 
 from pgs.storage.data_folder import BadSource, DataLock, DataRefused
 from pgs.storage.mark import Mark, write_mark
-from pgs.storage.positions import raised_at
 from pgs.storage.postgres.connection import Connection, Lost, Refused
 from pgs.storage.postgres.migrating import has_schema, migrate
 from pgs.storage.postgres.session import WriterSession
 from pgs.storage.postgres.statements import PLAIN, bound, literals
+from pgs.storage.restored_feeds import raised_at
 from pgs.storage.transactions import StoreOutage
 
 _ACCEPT: Final = (
@@ -45,14 +45,14 @@ _SETTLE: Final = (
 log = structlog.get_logger("pgs.storage")
 
 
-class Ground(msgspec.Struct, frozen=True):
+class DatabaseIdentity(msgspec.Struct, frozen=True):
     """Which database this is, and whether no service has started on this copy of it yet."""
 
     number: int
     is_copy: bool
 
     @classmethod
-    def of(cls, connection: Connection) -> Ground:
+    def of(cls, connection: Connection) -> DatabaseIdentity:
         """Return the identity of a database that has a schema. Raises `Lost` and `Refused`."""
         connection.command(_DRAW)
         ((number,),) = connection.command(_NUMBER)
@@ -82,11 +82,11 @@ def judge_new(mark: Mark | None, key_file: Path) -> None:
         )
 
 
-def judge(mark: Mark | None, ground: Ground, commits: int) -> None:
+def judge(mark: Mark | None, identity: DatabaseIdentity, commits: int) -> None:
     """Raise `DataRefused` if the mark tells of another database, or of more commits."""
     if mark is None or mark.state == "making":
         return
-    if ground.number != mark.database:
+    if identity.number != mark.database:
         raise DataRefused(
             "this is another database than the one that was last open with this data folder. "
             f"Check PGS_DATABASE_URL. {_ACCEPT}"
@@ -135,7 +135,9 @@ def accept_loss(url: str, folder: Path, now: int) -> int:
             migrate(session.connection)
             raise_feeds(session.connection, now)
             ((commits,),) = session.connection.read(PLAIN["heartbeat.count_write"], [])
-            write_mark(folder, Mark("closed", Ground.of(session.connection).number, commits))
+            write_mark(
+                folder, Mark("closed", DatabaseIdentity.of(session.connection).number, commits)
+            )
         except (Lost, Refused) as error:
             raise StoreOutage(str(error)) from error
         except OSError as error:
