@@ -6,7 +6,7 @@ import psycopg
 import pytest
 import trio
 
-from pgs.storage.postgres.connection import Lost, Refused
+from pgs.storage.postgres.connection import Lost, StatementRefused
 from pgs.storage.postgres.database import PostgresDatabase
 from pgs.storage.reader import Query, Reader
 from pgs.storage.transactions import ReadFailed
@@ -63,7 +63,7 @@ async def test_a_bulk_read_that_is_refused_is_a_bug_and_no_outage(
 ) -> None:
     with (
         table_away(operator, "tier_lock"),
-        pytest.raises(Refused, match="does not exist"),
+        pytest.raises(StatementRefused, match="does not exist"),
     ):
         await bulk.one("tiers.locks")
     assert not await bulk.still_fails()

@@ -10,7 +10,7 @@ from psycopg import pq
 from structlog.testing import capture_logs
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from pgs.storage.postgres.connection import Refused
+from pgs.storage.postgres.connection import StatementRefused
 from pgs.storage.postgres.database import PostgresDatabase
 from pgs.storage.postgres.reader import READ_S, PipelineReader
 from pgs.storage.reader import Query
@@ -99,7 +99,7 @@ async def test_a_refused_query_fails_alone_and_those_sent_with_it_are_answered(
     assert heads == [Head(), Head()]
     (error,) = refused
     # A query that the server does not know is a bug and no outage.
-    assert isinstance(error, Refused)
+    assert isinstance(error, StatementRefused)
     assert 'relation "tier_lock" does not exist' in str(error)
     assert await reader.all("tiers.locks") == []
 

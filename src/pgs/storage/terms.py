@@ -20,12 +20,6 @@ async def offered_terms(reader: Reader) -> Terms | None:
     return Terms(*row) if row else None
 
 
-async def find_terms(reader: Reader, version: int) -> Terms | None:
-    """Return a version of the terms, or None."""
-    row = await reader.one("terms.find_terms", version=version)
-    return Terms(*row) if row else None
-
-
 def insert_terms(version: int, text: str, at: int) -> Stmt:
     """Return the statement that publishes a version."""
     return Stmt("terms.insert_terms", {"version": version, "text": text, "published_at": at}, 1)

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
-from pgs.storage.postgres.connection import Connection, Lost, Refused
+from pgs.storage.postgres.connection import Connection, Lost, StatementRefused
 from pgs.storage.postgres.statements import PLAIN, sought
 from pgs.storage.queries import STATEMENTS
 from pgs.storage.reader import Query, Row
@@ -41,20 +41,20 @@ class BlockingReader:
         """Make all reads of a block see the data of one moment. Raises `ReadFailed`."""
         try:
             self._connection.command(_ONE_MOMENT)
-        except (Lost, Refused) as error:
+        except (Lost, StatementRefused) as error:
             raise ReadFailed("reader.begin", error) from error
         try:
             yield
         finally:
-            with suppress(Lost, Refused):  # nothing was written
+            with suppress(Lost, StatementRefused):  # nothing was written
                 self._connection.command("rollback")
 
     def _read(self, name: str, params: Params) -> list[Row]:
         values = sought(name, params)
         try:
             return self._connection.read(PLAIN[name], values)
-        except (Lost, Refused) as error:
-            if isinstance(error, Refused) and not error.is_fault:
+        except (Lost, StatementRefused) as error:
+            if isinstance(error, StatementRefused) and not error.is_fault:
                 raise
             self._failed = Query(name, params)
             raise ReadFailed(name, error) from error

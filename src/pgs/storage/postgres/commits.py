@@ -8,7 +8,7 @@ from typing import Final, Protocol
 import outcome
 from psycopg import pq
 
-from pgs.storage.postgres.connection import Connection, Lost, Refused, is_error, refused
+from pgs.storage.postgres.connection import Connection, Lost, StatementRefused, is_error, refused
 from pgs.storage.postgres.counts import CommitCount
 from pgs.storage.postgres.notices import TELL, TOLD
 from pgs.storage.postgres.statements import PLAIN, Statement, Values, bound, counting
@@ -128,7 +128,7 @@ class PostgresCommits:
                 # A commit that was not confirmed by a standby ends with a warning.
                 said = (last.command_status or b"").decode()
                 raise Lost(f"the commit said {said} {' '.join(session.warnings)}")
-        except (Lost, Refused) as error:
+        except (Lost, StatementRefused) as error:
             log_error("commit_failed", error, transactions=len(jobs))
             self._drop()
             answer(jobs, OutcomeUnknown, str(error))
@@ -168,7 +168,7 @@ class _Conflict(Exception):
     pass
 
 
-def _as_conflict(error: Refused, statement: Statement) -> Exception:
+def _as_conflict(error: StatementRefused, statement: Statement) -> Exception:
     """Return a conflict if a statement touched a wrong number of rows, or its row existed."""
     counted = error.sqlstate == _COUNTED_OTHERWISE and statement.counts
     return _Conflict() if counted or error.sqlstate == _TAKEN else error
@@ -195,6 +195,6 @@ def _verdict(tx: Tx, error: Exception) -> outcome.Value[Outcome] | outcome.Error
     if isinstance(error, _Conflict):
         return outcome.Value(Outcome.CONFLICT)
     log_error("write_failed", error, partner_id=tx.partner_id)
-    if isinstance(error, Refused) and error.is_fault:
+    if isinstance(error, StatementRefused) and error.is_fault:
         return outcome.Error(WriteFailed(str(error)))
     return outcome.Error(error)

@@ -35,7 +35,7 @@ _SETTINGS: Final = {
 }
 
 
-class Refused(Exception):
+class StatementRefused(Exception):
     """The server refused a statement; nothing of its transaction was changed.
 
     `sqlstate`: PostgreSQL's code of the error, five characters.
@@ -91,11 +91,11 @@ def connect(url: str, name: str, **settings: str) -> pq.abc.PGconn:
     return opened
 
 
-def refused(result: pq.abc.PGresult) -> Refused:
+def refused(result: pq.abc.PGresult) -> StatementRefused:
     """Return the error that a result reports."""
     state = result.error_field(pq.DiagnosticField.SQLSTATE) or b""
     message = result.error_field(pq.DiagnosticField.MESSAGE_PRIMARY) or b"no message"
-    return Refused(message.decode("utf-8", "replace"), state.decode())
+    return StatementRefused(message.decode("utf-8", "replace"), state.decode())
 
 
 def is_error(result: pq.abc.PGresult) -> bool:
@@ -134,7 +134,7 @@ class Connection:
         return self.opened.status != pq.ConnStatus.OK
 
     def command(self, text: str, *values: bytes | None) -> list[Row]:
-        """Return the rows of a statement that is given as text. Raises `Refused` and `Lost`."""
+        """Return the rows of a statement in text. Raises `StatementRefused` and `Lost`."""
         try:
             result = self.opened.exec_params(text.encode(), values)
         except Error as error:  # the connection had ended before
@@ -142,7 +142,7 @@ class Connection:
         return self._rows_or_error(result)
 
     def read(self, statement: Statement, values: Values) -> list[Row]:
-        """Return the rows of a statement. Raises `Refused` and `Lost`."""
+        """Return the rows of a statement. Raises `StatementRefused` and `Lost`."""
         try:
             if statement.name not in self._prepared:
                 prepared = self.opened.prepare(statement.name, statement.text)

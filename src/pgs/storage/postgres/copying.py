@@ -23,7 +23,7 @@ from pgs.storage.ledger import check_ledger
 from pgs.storage.mark import Mark, write_mark
 from pgs.storage.migrations import migrate as migrate_sqlite
 from pgs.storage.postgres.blocking_reader import BlockingReader
-from pgs.storage.postgres.connection import Connection, Refused
+from pgs.storage.postgres.connection import Connection, StatementRefused
 from pgs.storage.postgres.identity import DatabaseIdentity
 from pgs.storage.postgres.migrating import has_schema, migrate
 from pgs.storage.postgres.session import WriterSession
@@ -138,7 +138,7 @@ def _translated() -> Iterator[None]:
     """Turn errors of both engines into `StoreOutage`."""
     try:
         yield
-    except (sqlite3.Error, psycopg.Error, Refused, OSError) as error:
+    except (sqlite3.Error, psycopg.Error, StatementRefused, OSError) as error:
         raise StoreOutage(f"the copy failed: {error}") from error
 
 

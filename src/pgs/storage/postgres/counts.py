@@ -44,7 +44,7 @@ class CommitCount:
         """The statement that counts one more; part of every group."""
 
     def held(self, connection: Connection) -> int:
-        """Return how many commits the database holds. Raises `Lost` and `Refused`.
+        """Return how many commits the database holds. Raises `Lost` and `StatementRefused`.
 
         A service without other nodes may have been one of several before, and a new node has no row
         yet: the greatest count of all is theirs. A node may have been the only one in between.
@@ -60,7 +60,8 @@ class CommitCount:
 
         A commit that waits for the disk, and for a standby if there is one, proves that this server
         is the primary and that everything visible was saved in the same way. A commit whose wait
-        was cut short succeeds with a warning, and proves nothing. Raises `Lost` and `Refused`.
+        was cut short succeeds with a warning, and proves nothing. Raises `Lost` and
+        `StatementRefused`.
         """
         session.warnings.clear()
         ((commits,),) = session.connection.command(_FIRST, *literals([self._name]))

@@ -23,7 +23,7 @@ from pgs.storage.mark import DamagedMark, Mark, OpenMark, read_mark
 from pgs.storage.postgres.blocking_reader import BlockingReader
 from pgs.storage.postgres.checks import faults_of
 from pgs.storage.postgres.commits import PostgresCommits
-from pgs.storage.postgres.connection import Connection, Lost, Refused, connect
+from pgs.storage.postgres.connection import Connection, Lost, StatementRefused, connect
 from pgs.storage.postgres.counts import CommitCount
 from pgs.storage.postgres.identity import DatabaseIdentity, judge, judge_new, raise_feeds
 from pgs.storage.postgres.lease import number_of
@@ -135,7 +135,7 @@ class PostgresDatabase:
             on_locked(is_new)
             migrate(session.connection)
             return DatabaseIdentity.of(session.connection)
-        except (Lost, Refused) as error:
+        except (Lost, StatementRefused) as error:
             raise StoreOutage(f"the database cannot be opened: {error}") from error
 
     def _refuse_a_pooler(self) -> None:
@@ -175,7 +175,7 @@ class PostgresDatabase:
                 )
                 raise StoreOutage(self._lost)
             self._count.first_commit(session)
-        except (Lost, Refused) as error:
+        except (Lost, StatementRefused) as error:
             session.close()
             raise StoreOutage(str(error)) from error
         except BaseException:
@@ -216,7 +216,7 @@ class PostgresDatabase:
             return False
         try:
             raise_feeds(self._session.connection, now)
-        except (Lost, Refused) as error:
+        except (Lost, StatementRefused) as error:
             raise StoreOutage(f"the restored copy cannot be taken over: {error}") from error
         log.info("restored", database=self._address["host"])
         return True
@@ -277,7 +277,7 @@ class PostgresDatabase:
         connection = self._bulk_connection()
         try:
             return work(connection)
-        except Refused as error:
+        except StatementRefused as error:
             raise StoreOutage(str(error)) from error
         finally:
             self._give_back(connection)

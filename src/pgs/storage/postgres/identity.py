@@ -10,7 +10,7 @@ import structlog
 
 from pgs.storage.data_folder import BadSource, DataLock, DataRefused
 from pgs.storage.mark import Mark, write_mark
-from pgs.storage.postgres.connection import Connection, Lost, Refused
+from pgs.storage.postgres.connection import Connection, Lost, StatementRefused
 from pgs.storage.postgres.migrating import has_schema, migrate
 from pgs.storage.postgres.session import WriterSession
 from pgs.storage.postgres.statements import PLAIN, bound, literals
@@ -53,7 +53,10 @@ class DatabaseIdentity(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, connection: Connection) -> DatabaseIdentity:
-        """Return the identity of a database that has a schema. Raises `Lost` and `Refused`."""
+        """Return the identity of a database that has a schema.
+
+        Raises `Lost` and `StatementRefused`.
+        """
         connection.command(_DRAW)
         ((number,),) = connection.command(_NUMBER)
         then, here = connection.command(_THEN), _server_of(connection)
@@ -66,7 +69,7 @@ def _server_of(connection: Connection) -> int | None:
     """Return the number of the server and its database; None if the server has none."""
     try:
         ((number,),) = connection.command(_HERE)
-    except Refused as error:
+    except StatementRefused as error:
         log.warning("server_untold", found=str(error))
         return None
     return int(number)
@@ -101,7 +104,7 @@ def judge(mark: Mark | None, identity: DatabaseIdentity, commits: int) -> None:
 def raise_feeds(connection: Connection, now: int) -> None:
     """Raise every feed's head, and record the number of the server that holds the database.
 
-    `now` is in epoch seconds. Raises `Lost` and `Refused`.
+    `now` is in epoch seconds. Raises `Lost` and `StatementRefused`.
     """
     # Before the transaction: if the role may not read this, the error would abort the transaction,
     # and its commit would change nothing.
@@ -116,7 +119,7 @@ def raise_feeds(connection: Connection, now: int) -> None:
         if here is not None:
             connection.command(_SETTLE, *literals([here]))
         connection.command("commit")
-    except Refused:
+    except StatementRefused:
         connection.command("rollback")
         raise
 
@@ -138,7 +141,7 @@ def accept_loss(url: str, folder: Path, now: int) -> int:
             write_mark(
                 folder, Mark("closed", DatabaseIdentity.of(session.connection).number, commits)
             )
-        except (Lost, Refused) as error:
+        except (Lost, StatementRefused) as error:
             raise StoreOutage(str(error)) from error
         except OSError as error:
             raise StoreOutage(f"the mark cannot be written: {error}") from error

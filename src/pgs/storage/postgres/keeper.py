@@ -17,7 +17,7 @@ from pgs.domain.leases import HEARTBEAT_S, Beat, Sightings, answers_from, is_fre
 from pgs.domain.shards import Node, share_out
 from pgs.storage.nodes import Tally
 from pgs.storage.postgres import lease
-from pgs.storage.postgres.connection import Connection, Refused
+from pgs.storage.postgres.connection import Connection, StatementRefused
 from pgs.storage.postgres.lease import Look, Seen, Session, State, WriterLine
 from pgs.storage.transactions import StoreOutage
 
@@ -136,7 +136,7 @@ class Keeper:
             await self._line.run(
                 session, lambda held: lease.set_state(held.connection, self._me.name, state)
             )
-        except (StoreOutage, Refused):
+        except (StoreOutage, StatementRefused):
             self.lose(session)
             return
         self._none_left = trio.Event()
@@ -155,7 +155,7 @@ class Keeper:
             try:
                 session = await self._line.open()
                 number = await self._line.run(session, lambda held: lease.enter(held, self._me))
-            except (StoreOutage, Refused) as error:
+            except (StoreOutage, StatementRefused) as error:
                 if not failing:  # an outage would fill the log with the same line
                     log.warning("session_not_opened", node=self._me.name, error=str(error))
                 failing = True
@@ -177,7 +177,7 @@ class Keeper:
             with trio.move_on_after(SILENT_S) as limit:
                 try:
                     await self._line.run(session, lambda held: lease.beat(held, name, number))
-                except (StoreOutage, Refused) as error:
+                except (StoreOutage, StatementRefused) as error:
                     log.warning("session_ended", node=name, error=str(error))
                     self.lose(session)
                     return
@@ -223,7 +223,7 @@ class Keeper:
             except trio.TooSlowError:
                 connection = None  # a thread still uses it
                 continue
-            except (StoreOutage, Refused) as error:
+            except (StoreOutage, StatementRefused) as error:
                 log.warning("look_failed", node=self._me.name, error=str(error))
                 _close(connection)
                 connection = None
@@ -263,7 +263,7 @@ class Keeper:
             return
         try:
             ended = await trio.to_thread.run_sync(lease.end_session, connection, node)
-        except (StoreOutage, Refused) as error:
+        except (StoreOutage, StatementRefused) as error:
             log.warning("session_not_ended", of=node.node.name, error=str(error))
         else:
             self.tally.others_ended += ended
@@ -277,7 +277,7 @@ class Keeper:
             taken = await self._line.run(
                 session, lambda held: lease.take(held, name, number, shards)
             )
-        except (StoreOutage, Refused) as error:
+        except (StoreOutage, StatementRefused) as error:
             log.warning("shards_not_taken", node=name, error=str(error))
             self.lose(session)
             return
@@ -333,7 +333,7 @@ class Keeper:
         name, number = self._me.name, self._number
         try:
             await self._line.run(session, lambda held: lease.hand_over(held, name, number, [shard]))
-        except (StoreOutage, Refused) as error:
+        except (StoreOutage, StatementRefused) as error:
             log.warning("shard_not_handed_over", node=name, error=str(error))
             self.lose(session)
             return

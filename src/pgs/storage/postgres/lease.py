@@ -5,7 +5,7 @@ write of the node goes over that session. When the session ends, its locks are g
 that it had not committed can be committed, so a write never has to ask who owns the shard.
 
 Each function makes round trips on the connection that it is given and blocks its thread. All raise
-`Lost` and `Refused`.
+`Lost` and `StatementRefused`.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class WriterLine(Protocol):
         ...
 
     async def run(self, session: Session, work: Callable[[Session], T]) -> T:
-        """Return what `work` returns. Raises `StoreOutage` and `Refused`.
+        """Return what `work` returns. Raises `StoreOutage` and `StatementRefused`.
 
         Also raises `StoreOutage` if this session has ended, and does not begin the work then.
         """

@@ -2,7 +2,7 @@
 
 from contextlib import closing
 
-from pgs.storage.postgres.connection import Connection, Refused, connect
+from pgs.storage.postgres.connection import Connection, StatementRefused, connect
 from pgs.storage.postgres.migrating import has_schema
 from pgs.storage.transactions import StoreOutage
 
@@ -16,7 +16,7 @@ def look(url: str) -> str:
         try:
             ((version,),) = connection.command("show server_version")
             is_used = has_schema(connection)
-        except Refused as error:
+        except StatementRefused as error:
             raise StoreOutage(f"the database refuses a question: {error}") from error
     state = "it has a database of this service" if is_used else "its database is new"
     return f"PostgreSQL {version} answers and takes writes; {state}"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pgs.storage.first_terms import first_terms
 from pgs.storage.migrations import POSTGRES, missing, statements
-from pgs.storage.postgres.connection import Connection, Refused
+from pgs.storage.postgres.connection import Connection, StatementRefused
 from pgs.storage.postgres.statements import PLAIN, bound, literals
 from pgs.storage.transactions import StoreOutage
 
@@ -55,6 +55,6 @@ def migrate(connection: Connection, folder: Path = POSTGRES) -> list[str]:
         connection.read(PLAIN["terms.ship_terms"], text)
         connection.command("select pg_advisory_unlock($1::int, 0)", *literals([MIGRATING]))
         connection.command("reset statement_timeout")
-    except Refused as error:
+    except StatementRefused as error:
         raise StoreOutage(f"the schema cannot be brought up to date: {error}") from error
     return applied

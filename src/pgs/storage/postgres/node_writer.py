@@ -18,7 +18,7 @@ from psycopg import Error
 from trio.socket import AF_UNIX, SHUT_RDWR, SOCK_STREAM, fromfd
 
 from pgs.storage.postgres.commits import Guard, PostgresCommits, Session
-from pgs.storage.postgres.connection import Lost, Refused
+from pgs.storage.postgres.connection import Lost, StatementRefused
 from pgs.storage.postgres.counts import CommitCount
 from pgs.storage.transactions import StoreOutage, Tx
 from pgs.storage.writer import Job, Writer, log_error
@@ -85,8 +85,8 @@ class NodeCommits(PostgresCommits):
                 raise StoreOutage(_ENDED)
             else:
                 result = job.work(self._session)
-        except (StoreOutage, Refused) as error:
-            if isinstance(error, Lost | Refused):
+        except (StoreOutage, StatementRefused) as error:
+            if isinstance(error, Lost | StatementRefused):
                 self._drop()
             job.result = outcome.Error(error)
         except Exception as error:
@@ -149,7 +149,7 @@ class NodeWriter(Writer):
         return session
 
     async def run(self, session: Any, work: Callable[[Any], T]) -> T:
-        """Return what `work` returns. Raises `StoreOutage` and `Refused`.
+        """Return what `work` returns. Raises `StoreOutage` and `StatementRefused`.
 
         Also raises `StoreOutage` if this session has ended, and does not begin the work then.
         """

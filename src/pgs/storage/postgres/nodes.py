@@ -12,7 +12,7 @@ from typing import Final
 from pgs.domain.shards import SHARDS
 from pgs.storage.nodes import Nodes, NodeSeen, NoSuchNode
 from pgs.storage.postgres import lease
-from pgs.storage.postgres.connection import Connection, Refused, connect
+from pgs.storage.postgres.connection import Connection, StatementRefused, connect
 from pgs.storage.postgres.statements import literals
 from pgs.storage.transactions import StoreOutage
 
@@ -71,7 +71,7 @@ def _connection(url: str) -> Iterator[Connection]:
     connection = Connection(connect(url, "pgs node"), warnings.append)
     try:
         yield connection
-    except Refused as error:
+    except StatementRefused as error:
         if error.sqlstate == _NO_TABLE:
             raise StoreOutage("no node has started on this database yet") from error
         raise StoreOutage(str(error)) from error

@@ -15,7 +15,7 @@ import structlog
 import trio
 from psycopg import Error, pq
 
-from pgs.storage.postgres.connection import Connection, Refused
+from pgs.storage.postgres.connection import Connection, StatementRefused
 from pgs.storage.postgres.statements import Statement, Values
 from pgs.storage.transactions import StoreOutage
 
@@ -86,7 +86,7 @@ class Notices:
                     opened = await trio.to_thread.run_sync(self._open)
                     failing = False
                     await self._hear(opened)
-                except (StoreOutage, Refused, Error) as error:
+                except (StoreOutage, StatementRefused, Error) as error:
                     if not failing:  # an outage would fill the log with the same line
                         log.warning("notices_not_heard", error=str(error).strip())
                     failing = True

@@ -15,7 +15,7 @@ from psycopg import Error, pq
 from psycopg.adapt import Transformer
 
 from pgs.storage.postgres.blocking_reader import shown
-from pgs.storage.postgres.connection import Lost, Refused, ends_session, is_error, refused
+from pgs.storage.postgres.connection import Lost, StatementRefused, ends_session, is_error, refused
 from pgs.storage.postgres.statements import PLAIN, Statement, Values, rows_of, sought
 from pgs.storage.reader import Query, Row
 from pgs.storage.transactions import Params, ReadFailed, SqlValue, StoreOutage
@@ -145,8 +145,8 @@ class PipelineReader:
 
         try:
             await trio.lowlevel.wait_task_rescheduled(abort)
-        except (Lost, Refused) as error:
-            if isinstance(error, Refused) and not error.is_fault:
+        except (Lost, StatementRefused) as error:
+            if isinstance(error, StatementRefused) and not error.is_fault:
                 raise
             name, params = queries[0]
             self._failed = Query(name, params)

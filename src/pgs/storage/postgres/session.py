@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pgs.storage.postgres.connection import Connection, Refused, connect
+from pgs.storage.postgres.connection import Connection, StatementRefused, connect
 from pgs.storage.postgres.statements import literals
 from pgs.storage.transactions import StoreOutage
 
@@ -59,7 +59,7 @@ class WriterSession:
             ((mode,),) = self.connection.command("show synchronous_commit")
             if mode == "off":
                 self.connection.command("set synchronous_commit = on")
-        except Refused as error:
+        except StatementRefused as error:
             self.close()
             raise StoreOutage(f"the database refuses this session: {error}") from error
         except BaseException:

@@ -3,9 +3,6 @@
 -- name: newest_terms^
 select version, text, published_at from terms order by version desc limit 1;
 
--- name: find_terms^
-select version, text, published_at from terms where version = :version;
-
 -- name: insert_terms!
 insert into terms (version, text, published_at) values (:version, :text, :published_at);
 
