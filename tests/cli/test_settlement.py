@@ -95,16 +95,16 @@ def test_a_person_at_a_terminal_is_asked_first(
 ) -> None:
     asked: list[str] = []
 
-    def refuse(question: str) -> bool:
+    def refuse(question: str, *, err: bool) -> bool:
         asked.append(question)
         return False
 
-    monkeypatch.setattr("pgs.cli.settlement.at_terminal", lambda: True)
+    monkeypatch.setattr("pgs.cli.options._a_person_is_there", lambda: True)
     monkeypatch.setattr("typer.confirm", refuse)
     name = seat_of(folder, "ann")
     words = ("settlement", "resolve", name, "declined", "--data", folder)
     refused = pgs(*words)
-    assert (refused.exit_code, "nothing was changed" in refused.stderr) == (1, True)
+    assert (refused.exit_code, "nothing was done" in refused.stderr) == (1, True)
     assert [name in question for question in asked] == [True]
     assert pgs(*words, "--yes").exit_code == 0
     assert len(asked) == 1

@@ -10,8 +10,8 @@ import typer
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-from pgs.cli.errors import REFUSED, printing, stop
-from pgs.cli.options import PIPED_WIDTH, ConfigFile, DataDir, Json, ask, show
+from pgs.cli.errors import printing
+from pgs.cli.options import PIPED_WIDTH, ConfigFile, DataDir, Json, Yes, ask, make_sure, show
 from pgs.cli.tables import cell, moment, money
 from pgs.cli.widths import print_whole
 from pgs.operator.commands import settlement as c
@@ -58,7 +58,7 @@ def resolve(
     decision: Annotated[
         Literal["confirmed", "declined"], typer.Argument(metavar="confirmed|declined")
     ],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask first.")] = False,
+    yes: Yes = False,
     as_json: Json = False,
     config: ConfigFile = None,
     data: DataDir = None,
@@ -67,22 +67,16 @@ def resolve(
 
     First see in settlement's own books what has become of it. A payout can only be confirmed.
     """
-    if not yes and not as_json and at_terminal():
-        question = (
-            f"Record {item_id} as {decision}? Settlement is not asked, and this cannot be undone."
-        )
-        if not typer.confirm(question):
-            raise stop("nothing was changed", REFUSED)
+    make_sure(
+        f"Settlement is not asked: {item_id} is recorded as {decision}, which cannot be undone.",
+        yes=yes,
+        as_json=as_json,
+    )
     show(
         ask(c.SETTLEMENT_RESOLVE, c.Decision(item_id, decision), config, data),
         _resolved,
         as_json=as_json,
     )
-
-
-def at_terminal() -> bool:
-    """Return whether a person can answer a question."""
-    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def _pages(config: Path | None, data: Path | None) -> Iterator[list[OpenItem]]:
