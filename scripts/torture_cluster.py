@@ -34,6 +34,8 @@ from cluster_parts.machines import InNamespaces, Missing, in_own_network
 from cluster_parts.postgres import NAMES as DATABASES
 from cluster_torture.backend import Backend
 from cluster_torture.faults import AMONG_SEVERAL, EVERYWHERE, NAMES, WITH_LINKS, Faults
+from cluster_torture.identity import Issuer, accept_invites
+from cluster_torture.member import Member
 from cluster_torture.outages import Window, table
 from seed import seed
 
@@ -53,6 +55,8 @@ class Run:
         self._faults = Faults(cluster, rng)
         self._rng = rng
         self.backends: list[Backend] = []
+        self.members: list[Member] = []
+        self._issuer: Issuer | None = None
 
     def prepare(self, partners: int) -> None:
         """Start everything and let the backends begin."""
@@ -60,6 +64,8 @@ class Run:
         made = trio.run(
             seed, self.cluster.ring.parent, partners, lambda: None, self.cluster.pair.url
         )
+        trio.run(accept_invites, self.cluster, made)
+        self._issuer = issuer = Issuer(self.cluster)
         self.cluster.start_nodes()
         nodes = {node.name: node.public for node in self.cluster.nodes.values()}
         self.backends = [
@@ -73,9 +79,27 @@ class Run:
             )
             for one in made
         ]
-        for backend in self.backends:
-            backend.start()
+        self.members = [
+            Member(one.partner_id, issuer.token(one.partner_id), self.cluster.proxy, nodes)
+            for one in made
+        ]
+        for worker in self.workers():
+            worker.start()
         self.settle()
+
+    def workers(self) -> list[Backend | Member]:
+        """Return everybody who calls."""
+        return [*self.backends, *self.members]
+
+    def found(self) -> list[str]:
+        """Return what has been found so far."""
+        return [wrong for worker in self.workers() for wrong in worker.found]
+
+    def close(self) -> None:
+        """End everything that was started."""
+        if self._issuer is not None:
+            self._issuer.close()
+        self.cluster.close()
 
     def hit(self, fault: str) -> None:
         """Let one fault happen, and return once everything works again."""
@@ -108,17 +132,17 @@ class Run:
         time.sleep(0.1)
 
     def end(self) -> list[str]:
-        """Stop the backends, compare everything; return what is wrong."""
-        for backend in self.backends:
-            backend.stop()
-        for backend in self.backends:
-            backend.join()
-        lookers = [Thread(target=backend.look) for backend in self.backends]
+        """Stop everybody who calls, compare everything; return what is wrong."""
+        for worker in self.workers():
+            worker.stop()
+        for worker in self.workers():
+            worker.join()
+        lookers = [Thread(target=worker.look) for worker in self.workers()]
         for looker in lookers:
             looker.start()
         for looker in lookers:
             looker.join()
-        found = [wrong for backend in self.backends for wrong in backend.found]
+        found = self.found()
         node = next(iter(self.cluster.nodes.values()))
         checked = self.cluster.pgs("ledger", "check", "--data", str(node.folder))
         if checked.returncode:
@@ -182,14 +206,14 @@ def _tortured(
             _say(f"{number}/{faults} {NAMES[fault]}")
             run.hit(fault)
             happened += 1
-            if any(backend.found for backend in run.backends):
+            if run.found():
                 break
         _say("asking for everything again")
         found = run.end()
     except (RuntimeError, AssertionError) as error:
-        found = [*(wrong for one in run.backends for wrong in one.found), str(error)]
+        found = [*run.found(), str(error)]
     finally:
-        cluster.close()
+        run.close()
     acknowledged = sum(len(one.seats) for one in run.backends)
     decided = sum(len(one.decided) for one in run.backends)
     directly = sum(one.asked_directly for one in run.backends)
@@ -202,6 +226,9 @@ def _tortured(
     summary = (
         f"{happened} faults with seed {seed}: {acknowledged} seats and {decided} decisions were "
         f"acknowledged, {answers} calls answered by the proxy and {directly} by a random node. "
+        f"{sum(one.acknowledged for one in run.members)} prices were set by admins "
+        f"({sum(one.repeated for one in run.members)} of them by repeated calls), and read "
+        f"{sum(one.asked_nodes for one in run.members)} times at the proxy and each node. "
         + (f"{len(found)} findings:" if found else "Nothing was lost, doubled or stale.")
     )
     lines = [

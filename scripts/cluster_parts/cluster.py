@@ -7,8 +7,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import psycopg
@@ -25,7 +26,7 @@ _OWNERS: Final = (Path(__file__).parent / "owners.sql").read_text(encoding="utf-
 
 
 class Node:
-    """One node of the service."""
+    """One node of the service. `settings` are those of this node alone."""
 
     def __init__(self, cluster: "Cluster", name: str) -> None:
         self.name = name
@@ -34,6 +35,7 @@ class Node:
         self.internal = cluster.machines.address(name, INTERNAL)
         self.folder = cluster.folder / name
         self.log = cluster.folder / f"{name}.log"
+        self.settings: dict[str, str] = {}
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -45,7 +47,8 @@ class Node:
             "PGS_DATABASE_URL": self._cluster.pair.url,
             "PGS_SECRET_KEY_FILE": str(self._cluster.ring),
             "PGS_BASE_URL": self._cluster.url,
-        } | self._cluster.settings
+        }
+        environ |= self._cluster.settings | self.settings
         if len(self._cluster.nodes) > 1:
             environ |= {"PGS_NODE_NAME": self.name, "PGS_NODE_ADDRESS": self.public}
         serve = [sys.executable, "-m", "pgs", "serve", "--data", str(self.folder)]
@@ -218,12 +221,18 @@ class Cluster:
 
 
 def call(
-    address: str, method: str, path: str, key: str = "", body: Any = None, timeout: float = 30.0
+    address: str,
+    method: str,
+    path: str,
+    key: str = "",
+    body: Any = None,
+    timeout: float = 30.0,
+    headers: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[int, Any]:
     """Return the status and the JSON of an answer. Raises OSError if there is none."""
     connection = http.client.HTTPConnection(address, timeout=timeout)
     try:
-        head = {"authorization": f"Bearer {key}"} if key else {}
+        head = dict(headers) | ({"authorization": f"Bearer {key}"} if key else {})
         connection.request(
             method, path, body=None if body is None else json.dumps(body), headers=head
         )

@@ -4,6 +4,7 @@
 """
 
 import os
+import re
 import runpy
 import signal
 import subprocess
@@ -113,6 +114,9 @@ def test_a_few_faults_lose_nothing_double_nothing_and_leave_no_stale_answer() ->
     assert f"{faults} faults with seed 1" in " ".join(done.stdout.split())
     assert "Nothing was lost, doubled or stale." in " ".join(done.stdout.split())
     assert "| kill -9 of a node | 1 |" in done.stdout
+    prices = re.search(r"(\d+) prices were set by admins", " ".join(done.stdout.split()))
+    assert prices is not None
+    assert int(prices[1]) > 0
 
 
 def test_without_haproxy_the_script_says_what_to_install(tmp_path: Path) -> None:
