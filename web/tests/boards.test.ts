@@ -85,19 +85,19 @@ test('chess is drawn from the side of the player', () => {
   assert.equal(black.rows[7]?.[7]?.id, 'a8');
 });
 
-test('a castled rook comes from its corner, as the king does from its square', () => {
-  const came = (placement: string, last: string, you: Side = 0) =>
+test('a castled king and its rook both know where they came from', () => {
+  const origins = (fen: string, last: string, you: Side = 0) =>
     Object.fromEntries(
-      boardOf('chess', { fen: `${placement} b - - 0 1`, last }, you)
+      boardOf('chess', { fen, last }, you)
         .rows.flat()
-        .filter((cell) => cell.cameFrom !== undefined)
-        .map((cell) => [cell.id, cell.cameFrom]),
+        .filter((cell) => cell.from !== undefined)
+        .map((cell) => [cell.id, cell.from]),
     );
-  assert.deepEqual(came('8/8/8/8/8/8/8/5RK1', 'e1g1'), { g1: 'e1', f1: 'h1' });
-  assert.deepEqual(came('2kr4/8/8/8/8/8/8/8', 'e8c8', 1), { c8: 'e8', d8: 'a8' });
-  assert.deepEqual(came('8/8/8/8/8/8/4K3/8', 'e1e2'), { e2: 'e1' });
-  assert.deepEqual(came('8/8/8/8/8/8/8/6R1', 'e1g1'), { g1: 'e1' });
-  assert.deepEqual(came('8/8/8/8/8/8/8/5RK1', ''), {});
+  assert.deepEqual(origins('8/8/8/8/8/8/8/5RK1 b', 'e1g1'), { f1: 'h1', g1: 'e1' });
+  assert.deepEqual(origins('2kr4/8/8/8/8/8/8/8 w', 'e8c8', 1), { c8: 'e8', d8: 'a8' });
+  assert.deepEqual(origins('8/8/8/8/8/8/8/5K2 b', 'e1f1'), { f1: 'e1' });
+  assert.deepEqual(origins('8/8/8/8/8/8/8/6R1 b', 'e1g1'), { g1: 'e1' });
+  assert.deepEqual(origins('8/8/8/8/8/8/8/6R1 b', ''), {});
 });
 
 test('a chess piece is picked up and put down, and a promotion asks for its piece', () => {

@@ -4,7 +4,7 @@ import { cellId, field } from './cells';
 import { Choices } from '../view/choices';
 import { useDrag } from '../view/drag';
 import { MEN } from '../view/men';
-import { chessAfter, indexOf, squaresOf } from './chess-moves';
+import { chessAfter, indexOf } from './chess-moves';
 import { notation } from './notation';
 import { order, promotionKey } from './promotion';
 import type { Adapter, Cell, Mark, Shape, Taken } from './types';
@@ -37,8 +37,9 @@ export const chess: Adapter = {
     const last = typeof given === 'string' ? given : (lastMove ?? '');
     const check = field(state, 'check') === true;
     const checkedKing = check ? (turn === 'w' ? 'K' : 'k') : null;
-    const rows = readPlacement(placement, last, checkedKing, originsOf(squaresOf(state), last));
+    const rows = readPlacement(placement, last, checkedKing);
     if (rows === null) return null;
+    setOrigins(rows, last);
     if (you === 1) rows.reverse().forEach((row) => row.reverse());
     return { rows, check, taken: takenBy(placement) };
   },
@@ -60,20 +61,6 @@ export const chess: Adapter = {
   note: notation,
 };
 
-/** Returns where the pieces of the last move came from, by the squares on which they stand. */
-function originsOf(squares: readonly string[], last: string): Record<string, string> {
-  const [start, end] = [from(last), to(last)];
-  if (end === '') return {};
-  const steps = end.charCodeAt(0) - start.charCodeAt(0);
-  const isKing = squares[indexOf(end)]?.toLowerCase() === 'k';
-  const origins: Record<string, string> = { [end]: start };
-  if (isKing && Math.abs(steps) === 2) {
-    const row = end.slice(1);
-    origins[(steps > 0 ? 'f' : 'd') + row] = (steps > 0 ? 'h' : 'a') + row;
-  }
-  return origins;
-}
-
 /**
  * Returns the squares of the first field of a FEN, rank 8 first, or null if it cannot be read.
  * The king with the letter `checkedKing` is highlighted as being in check.
@@ -82,7 +69,6 @@ function readPlacement(
   placement: string,
   last: string,
   checkedKing: string | null,
-  origins: Record<string, string>,
 ): Cell[][] | null {
   const ranks = placement.split('/');
   if (ranks.length !== SIZE) return null;
@@ -100,7 +86,6 @@ function readPlacement(
         id,
         mark,
         last: id === from(last) || id === to(last),
-        cameFrom: origins[id],
         highlight: letter === checkedKing ? 'check' : null,
         dark: (column + row) % 2 === 0,
       });
@@ -108,6 +93,18 @@ function readPlacement(
     rows.push(cells);
   }
   return rows;
+}
+
+/** Sets where the pieces of the last move came from: two of them if it was castling. */
+function setOrigins(rows: Cell[][], last: string): void {
+  const cells = rows.flat();
+  const moved = cells[indexOf(to(last))];
+  if (moved === undefined) return;
+  moved.from = from(last);
+  const steps = to(last).charCodeAt(0) - from(last).charCodeAt(0);
+  if (moved.mark?.shape !== 'k' || Math.abs(steps) !== 2) return;
+  const rook = cells[indexOf(to(last)) - steps / 2];
+  if (rook !== undefined) rook.from = (steps > 0 ? 'h' : 'a') + last.charAt(1);
 }
 
 /** Returns the piece of a FEN letter: upper case is white. Returns undefined for other letters. */

@@ -24,10 +24,10 @@ export interface Cell {
   mark: Mark | null;
   /** Whether the last move touched this cell. */
   last: boolean;
-  /** The id of the cell from which the mark came with the last move, in games that move pieces. */
-  cameFrom?: string | undefined;
   /** The reason why a cell stands out: it is part of a winning line, or its king is in check. */
   highlight: 'line' | 'check' | null;
+  /** Where the mark came from with the last move, in games that move pieces. */
+  from?: string;
   /** Whether this is a dark square of a chequered board. */
   dark?: boolean;
 }

@@ -10,6 +10,7 @@ import { isRunning, mayMove } from '../play';
 import type { Ending, Match, Play } from '../play';
 import { howText, opponentName, pastTitle } from '../sentences';
 import { resultText, safeKey, stakeText } from '../sentences';
+import { NAMES } from '../words/speaker';
 import type { Speaker } from '../words/speaker';
 import { MarkView } from './mark';
 import { Tool } from './tool';
@@ -114,11 +115,23 @@ function Say({ sentence, match }: { sentence: Sentence; match: Match | null }) {
         </span>
       )}
       <div>
-        <h2 class="headline">{title}</h2>
-        {hint !== '' && <p>{hint}</p>}
+        <h2 class="headline">
+          <Named text={title} />
+        </h2>
+        {hint !== '' && (
+          <p>
+            <Named text={hint} />
+          </p>
+        )}
       </div>
     </div>
   );
+}
+
+/** A sentence in which a name that is too long for a line is cut, and nothing else. */
+function Named({ text }: { text: string }) {
+  const parts = text.split(NAMES);
+  return <>{parts.map((part, at) => (at % 2 ? <bdi key={at}>{part}</bdi> : part))}</>;
 }
 
 /** Returns what the dock says while a match runs. */

@@ -131,7 +131,7 @@ function Square(props: SquareProps) {
     >
       {cell.mark !== null && (
         <Moving
-          adapter={adapter}
+          gameId={adapter.gameId}
           cell={cell}
           match={match}
           place={place}
@@ -149,7 +149,7 @@ function Square(props: SquareProps) {
 }
 
 interface MovingProps {
-  adapter: Adapter;
+  gameId: string;
   cell: Cell;
   match: Match | null;
   place: { row: number; column: number };
@@ -157,19 +157,20 @@ interface MovingProps {
   slides: boolean;
 }
 
-/** The mark on a cell. Those of the last move move to their place, if this frame has seen it. */
-function Moving({ adapter, cell, match, place, slides }: MovingProps) {
-  const { mark, cameFrom } = cell;
+/** The mark on a cell. Those of the last move move to their places, if this frame has seen it. */
+function Moving({ gameId, cell, match, place, slides }: MovingProps) {
+  const { mark } = cell;
   if (mark === null) return null;
-  const drawn = { gameId: adapter.gameId, side: mark.side, shape: mark.shape };
-  const moved = adapter.sources === undefined ? cell.last : cameFrom !== undefined;
+  const drawn = { gameId, side: mark.side, shape: mark.shape };
+  const { from } = cell;
+  const moved = cell.last || from !== undefined;
   if (!moved || match === null || match.lastMove === null) return <MarkView {...drawn} />;
-  if (cameFrom === undefined) {
+  if (from === undefined) {
     return <MarkView {...drawn} class={mark.shape === 'disc' ? 'put' : 'draw'} />;
   }
   const turned = match.you === 1;
-  const column = cameFrom.charCodeAt(0) - 97;
-  const row = 8 - Number(cameFrom[1]);
+  const column = from.charCodeAt(0) - 97;
+  const row = 8 - Number(from[1]);
   const style = {
     '--fx': (turned ? 7 - column : column) - place.column,
     '--fy': (turned ? 7 - row : row) - place.row,

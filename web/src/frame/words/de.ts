@@ -119,7 +119,7 @@ export const catalogue: Catalogue = {
   'theirs.away': '{name} ist nicht da',
   'theirs.awayHint': 'Keine Verbindung. Bei 0:00 gewinnen Sie.',
   unstarted: 'Die Uhr läuft, sobald beide da sind.',
-  'offline.title': 'Verbindung wird hergestellt …',
+  'offline.title': 'Neu verbinden …',
   'offline.running': 'Platz und Partie sind sicher. Ihre Uhr läuft.',
   'offline.stands': 'Platz und Partie sind sicher. Ihre Uhr steht.',
   'notYours.hint': 'Sie sind noch nicht am Zug.',

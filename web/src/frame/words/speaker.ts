@@ -16,6 +16,9 @@ const FIRST_STRONG_ISOLATE = '\u2068';
 const LEFT_TO_RIGHT_ISOLATE = '\u2066';
 const POP_ISOLATE = '\u2069';
 
+/** Separates the names in a text from what stands between them. */
+export const NAMES = /(\u2068.*?\u2069)/;
+
 export type Parameters = Record<string, string | number>;
 
 export class Speaker {
