@@ -125,6 +125,24 @@ def test_a_bar_under_the_pointer_is_read_out_and_the_totals_follow_the_measure(
     admin.page.get_by_text("$2,382.00 of rake", exact=True).wait_for()
 
 
+def test_home_shows_the_matches_of_the_last_final_days_if_there_are_any(admin: Visitor) -> None:
+    admin.go("test", "Home")
+    admin.page.get_by_role("region", name="Latest matches").wait_for()
+    chart = admin.page.get_by_role("slider", name=re.compile("^Matches a day"))
+    expect(chart).to_have_count(0)
+    answer_figures(admin.page)
+    admin.go("test", "Home")
+    expect(chart).to_have_attribute("aria-valuetext", re.compile("^Friday 20 November: 193 match"))
+    chart.focus()
+    admin.page.keyboard.press("ArrowLeft")
+    admin.page.get_by_text("Thursday 19 November: 226 matches, the most of these days").wait_for()
+    admin.page.locator("svg.chart g", has_text="12 Nov").hover()
+    admin.page.get_by_text("Thursday 12 November: 149 matches").wait_for()
+    assert axe_faults_in_both_schemes(admin.page) == []
+    admin.page.set_viewport_size({"width": 360, "height": 700})
+    assert admin.page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
 def test_a_key_names_who_made_it_and_leads_to_its_changes(admin: Visitor) -> None:
     admin.give_code()
     made = admin.call("POST", "keys", {"environment": "test", "label": "shop"})

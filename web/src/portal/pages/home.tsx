@@ -16,6 +16,7 @@ import { useStanding } from '../readiness';
 import type { Game, Standing } from '../readiness';
 import { linkTo } from '../routes';
 import { stepsOf } from '../steps';
+import { LastDays, useDays } from './home-days';
 
 interface AnswerProps {
   needed: Step[];
@@ -203,6 +204,7 @@ function Lately({ api, environment, at }: LatelyProps) {
 
 export default function Home({ api, account, environment, tell }: PageProps) {
   const { value: standing, at, error, readAgain } = useStanding(api, environment);
+  const { value: usage, error: daysError } = useDays(api, environment);
   const doing = useAct(readAgain);
   const turnOn = (game: Game) =>
     void doing.act(async () => {
@@ -227,11 +229,12 @@ export default function Home({ api, account, environment, tell }: PageProps) {
         )
       }
       error={error}
-      loading={standing === null}
+      loading={standing === null || (usage === null && daysError === null)}
     >
-      <Problem error={doing.error} />
+      <Problem error={doing.error ?? daysError} />
       {played && <Stats open={account.open[environment]} {...{ standing, environment }} />}
       {played && <Latest {...{ standing, environment }} />}
+      {usage !== null && usage.totals.matches > 0 && <LastDays {...{ usage, environment }} />}
       <Steps {...steps} {...{ environment, at }} />
       {played && <Lately {...{ api, environment, at }} />}
     </PageFrame>
