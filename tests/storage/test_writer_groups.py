@@ -1,6 +1,8 @@
 """Writes submitted together share a commit in their order, and each can fail alone."""
 
 import sqlite3
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +23,17 @@ from tests.storage.writing import (
 from tests.virtual import Faults, open_store
 
 
+@pytest.fixture
+def eager_threads() -> Iterator[None]:
+    """Let Python go from one thread to another as often as it can."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(usual)
+
+
 @INLINE
+@pytest.mark.usefixtures("eager_threads")
 async def test_writes_of_one_turn_of_the_event_loop_share_one_commit(
     tmp_path: Path, faults: Faults, inline: bool
 ) -> None:

@@ -81,7 +81,10 @@ class Writer:
     def __init__(self, commits: Commits, *, inline: bool) -> None:
         self._commits = commits
         self._inline = inline
-        self._queue: SimpleQueue[Job | None] = SimpleQueue()
+        # What the event loop gives to the thread: the jobs of one turn, or None at the end.
+        self._queue: SimpleQueue[Sequence[Job] | None] = SimpleQueue()
+        # Taken from the queue and not yet committed, the oldest first. Only `_take` touches it.
+        self._taken: deque[Job] = deque()
         # Submitted and not yet answered, the oldest first. Only the event loop touches it.
         self._waiting: deque[Job] = deque()
         # Submitted in this turn of the event loop, which ends with `_hand_over`.
@@ -182,14 +185,14 @@ class Writer:
         return True
 
     def _hand_over(self) -> None:
-        """Give the thread what was submitted in one turn of the event loop.
+        """Give the thread what was submitted in one turn of the event loop, as one item.
 
-        At the first transaction of a turn the thread would begin with a commit for that one alone,
-        while the others of the turn wait.
+        If it got the transactions one by one, it would begin with a commit of the first ones, while
+        the others of the turn wait.
         """
-        for job in self._gathered:
-            self._queue.put(job)
-        self._gathered.clear()
+        if self._gathered:
+            self._queue.put(self._gathered)
+            self._gathered = []
 
     def _work(self, token: trio.lowlevel.TrioToken) -> None:
         try:
@@ -212,14 +215,19 @@ class Writer:
 
     def _take(self, *, wait: bool) -> tuple[list[Job], bool]:
         """Return what is queued, up to one group, and whether the writer should end."""
-        jobs: list[Job] = []
+        taken = self._taken
+        ending = False
         with suppress(Empty):
-            while len(jobs) < GROUP_LIMIT:
-                job = self._queue.get(block=wait and not jobs)
-                if job is None:
-                    return jobs, True
-                jobs.append(job)
-        return jobs, False
+            while len(taken) < GROUP_LIMIT and not ending:
+                turn = self._queue.get(block=wait and not taken)
+                if turn is None:
+                    ending = True
+                else:
+                    taken.extend(turn)
+        group = [taken.popleft() for _ in range(min(GROUP_LIMIT, len(taken)))]
+        if ending and taken:
+            self._queue.put(None)  # found again after the rest
+        return group, ending and not taken
 
     def _deliver(self, jobs: Sequence[Job]) -> None:
         for job in jobs:

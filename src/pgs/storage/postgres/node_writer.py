@@ -166,8 +166,8 @@ class NodeWriter(Writer):
             raise StoreOutage("the writer has ended")
         job.task = trio.lowlevel.current_task()
         self._waiting.append(job)
-        self._hand_over()  # the transactions of this turn that came before it
-        self._queue.put(job)
+        self._gathered.append(job)  # after the transactions of this turn that came before it
+        self._hand_over()
 
         def abort(_: Any) -> trio.lowlevel.Abort:
             job.task = None
