@@ -15,7 +15,7 @@ from tests.http.raw import HANDSHAKE, PATIENCE_S, Client, Server
 
 ABUSE = 4400
 LIMITS = SocketLimits(abuse_code=ABUSE, drain_s=0.1)
-UNHURRIED = msgspec.structs.replace(LIMITS, messages_per_second=1000)
+TALKATIVE = msgspec.structs.replace(LIMITS, messages_per_second=1000)
 PROTOCOL = "pgs.game.v1"
 OFFER = b"Sec-WebSocket-Protocol: pgs.game.v1, pgs.token.abc\r\n"
 PING, PONG, CLOSE = 9, 10, 8

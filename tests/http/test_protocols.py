@@ -4,7 +4,7 @@ import msgspec
 
 from pgs.http.transport.asgi import Receive, Scope, Send
 from tests.http.apps import ok, only
-from tests.http.raw import HANDSHAKE, QUICK, ServeApp, serving, text_frame
+from tests.http.raw import HANDSHAKE, UNHURRIED, ServeApp, serving, text_frame
 
 
 async def test_cleartext_http2_is_not_spoken(serve_app: ServeApp) -> None:
@@ -43,7 +43,9 @@ async def test_an_oversized_websocket_message_reaches_the_application_truncated(
         while (message := await receive())["type"] != "websocket.disconnect":
             sizes.append(len(message.get("text") or ""))
 
-    limits = msgspec.structs.replace(QUICK, websocket_message_chars=100, websocket_flood_chars=1000)
+    limits = msgspec.structs.replace(
+        UNHURRIED, websocket_message_chars=100, websocket_flood_chars=1000
+    )
     async with (
         serving(serve_app, only("/ws", measure), limits) as server,
         await server.client() as client,

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+import msgspec
 import pytest
 import trio
 from hypercorn.events import Event, RawData
@@ -10,7 +11,7 @@ from hypercorn.events import Event, RawData
 from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.guards import GuardedH11
 from tests.http.apps import ok, only, reply
-from tests.http.raw import HANDSHAKE, PATIENCE_S, QUICK, ServeApp, serving, text_frame
+from tests.http.raw import HANDSHAKE, PATIENCE_S, QUICK, UNHURRIED, ServeApp, serving, text_frame
 
 BLOCK = b"x" * (256 * 1024)
 
@@ -186,8 +187,9 @@ async def test_a_client_that_never_reads_is_cut_off(serve_app: ServeApp, size: i
         )
         ended.set()
 
+    limits = msgspec.structs.replace(UNHURRIED, send_s=QUICK.send_s)
     async with (
-        serving(serve_app, only("/streamed", endless), QUICK) as server,
+        serving(serve_app, only("/streamed", endless), limits) as server,
         await server.client(receive_buffer=4096) as client,
     ):
         await client.send(b"GET /streamed HTTP/1.1\r\nHost: h\r\n\r\n")
@@ -214,8 +216,9 @@ async def test_a_client_that_reads_slowly_gets_everything(serve_app: ServeApp) -
     async def large(scope: Scope, receive: Receive, send: Send) -> None:
         await reply(send, 200, BLOCK * 8)
 
+    limits = msgspec.structs.replace(UNHURRIED, send_s=QUICK.send_s)
     async with (
-        serving(serve_app, only("/large", large), QUICK) as server,
+        serving(serve_app, only("/large", large), limits) as server,
         await server.client(receive_buffer=65536) as client,
     ):
         answer = await client.get("/large")

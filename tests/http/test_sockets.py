@@ -15,7 +15,7 @@ from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.sockets import GOING_AWAY, OpenSockets, refuse_handshake
 from pgs.http.transport.websocket_guard import FRAMES_PER_CHECKPOINT, CutBuffer
 from tests.http.apps import edge, http_app, ok, only
-from tests.http.raw import HANDSHAKE, PATIENCE_S, QUICK, ServeApp, error_of, serving, text_frame
+from tests.http.raw import HANDSHAKE, PATIENCE_S, UNHURRIED, ServeApp, error_of, serving, text_frame
 from tests.http.sockets import (
     CLOSE,
     OFFER,
@@ -278,7 +278,7 @@ async def test_at_a_stop_every_open_socket_is_told_before_the_listener_stops(
 
 async def test_open_sockets_that_were_told_of_a_stop_do_not_delay_it(serve_app: ServeApp) -> None:
     sockets = OpenSockets()
-    limits = msgspec.structs.replace(QUICK, grace_s=600)
+    limits = msgspec.structs.replace(UNHURRIED, grace_s=600)
     async with (
         serving(serve_app, app_of(idle, sockets=sockets), limits) as server,
         await upgraded(server) as client,

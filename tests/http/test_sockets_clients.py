@@ -13,14 +13,14 @@ from trio.testing import wait_all_tasks_blocked
 
 from pgs.http.transport.accepted_socket import AcceptedSocket
 from pgs.http.transport.sockets import OpenSockets
-from tests.http.raw import PATIENCE_S, QUICK, ServeApp, serving, text_frame
+from tests.http.raw import PATIENCE_S, QUICK, UNHURRIED, ServeApp, serving, text_frame
 from tests.http.sockets import (
     ABUSE,
     CLOSE,
     LIMITS,
     PING,
     PONG,
-    UNHURRIED,
+    TALKATIVE,
     app_of,
     closed,
     echo,
@@ -127,7 +127,7 @@ async def test_whatever_bytes_follow_a_handshake_nothing_crashes(serve_app: Serv
     random = Random(1)
     opcodes = [0, 0, 1, 1, 1, 2, 3, CLOSE, PING, PONG, 15]
     async with serving(
-        serve_app, app_of(echo, sockets=sockets, events=events, limits=UNHURRIED)
+        serve_app, app_of(echo, sockets=sockets, events=events, limits=TALKATIVE)
     ) as server:
         for _ in range(100):
             async with await upgraded(server) as client:
@@ -164,7 +164,7 @@ async def test_a_handler_that_never_reads_is_ended_when_its_client_leaves(
             ended.set()
 
     async with (
-        serving(serve_app, app_of(busy, limits=UNHURRIED)) as server,
+        serving(serve_app, app_of(busy, limits=TALKATIVE)) as server,
         await upgraded(server) as client,
     ):
         await client.send(
@@ -233,7 +233,7 @@ async def test_a_loop_of_sends_to_a_client_that_left_ends_and_freezes_nobody(
 
 async def test_a_hundred_abandoned_sockets_leave_no_task_behind(serve_app: ServeApp) -> None:
     sockets = OpenSockets()
-    limits = msgspec.structs.replace(QUICK, websocket_ping_s=60)
+    limits = msgspec.structs.replace(UNHURRIED, websocket_ping_s=60)
     async with serving(serve_app, app_of(idle, sockets=sockets), limits) as server:
         await wait_all_tasks_blocked(0.02)
         before = trio.lowlevel.current_statistics().tasks_living
@@ -334,9 +334,10 @@ async def test_a_client_that_never_reads_is_disconnected_and_its_sender_never_wa
             ended.set()
 
     events: Counter[str] = Counter()
+    limits = msgspec.structs.replace(UNHURRIED, send_s=QUICK.send_s)
     async with (
         trio.open_nursery() as nursery,
-        serving(serve_app, app_of(lender, events=events), QUICK) as server,
+        serving(serve_app, app_of(lender, events=events), limits) as server,
         await upgraded(server, receive_buffer=4096) as client,
     ):
         with trio.fail_after(PATIENCE_S):

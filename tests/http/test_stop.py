@@ -10,7 +10,7 @@ from trio.testing import wait_all_tasks_blocked
 from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.server import bind
 from tests.http.apps import live, ok, only, read_body, reply
-from tests.http.raw import HANDSHAKE, PATIENCE_S, QUICK, UNHURRIED, ServeApp, serving
+from tests.http.raw import HANDSHAKE, PATIENCE_S, UNHURRIED, ServeApp, serving
 
 BLOCK = b"x" * (256 * 1024)
 
@@ -47,10 +47,9 @@ async def test_a_request_pipelined_behind_one_in_flight_does_not_delay_the_stop(
         await wait_all_tasks_blocked()
         await reply(send, 200, b"done")
 
+    limits = msgspec.structs.replace(UNHURRIED, grace_s=60)
     async with (
-        serving(
-            serve_app, only("/slow", slow), msgspec.structs.replace(QUICK, grace_s=60)
-        ) as server,
+        serving(serve_app, only("/slow", slow), limits) as server,
         await server.client() as client,
     ):
         await client.send(b"GET /slow HTTP/1.1\r\nHost: h\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n")
@@ -62,7 +61,7 @@ async def test_a_request_pipelined_behind_one_in_flight_does_not_delay_the_stop(
 
 
 async def test_the_pings_of_a_closed_websocket_do_not_delay_the_stop(serve_app: ServeApp) -> None:
-    limits = msgspec.structs.replace(QUICK, grace_s=60, websocket_ping_s=60)
+    limits = msgspec.structs.replace(UNHURRIED, grace_s=60, websocket_ping_s=60)
     async with serving(serve_app, ok, limits) as server:
         async with await server.client() as client:
             await client.ask(HANDSHAKE % b"/" + b"\r\n")
@@ -73,7 +72,7 @@ async def test_the_pings_of_a_closed_websocket_do_not_delay_the_stop(serve_app: 
 
 
 async def test_an_idle_connection_does_not_delay_the_stop(serve_app: ServeApp) -> None:
-    limits = msgspec.structs.replace(QUICK, keep_alive_s=600, grace_s=600)
+    limits = msgspec.structs.replace(UNHURRIED, keep_alive_s=600, grace_s=600)
     async with (
         serving(serve_app, ok, limits) as server,
         await server.client() as idle,
@@ -87,7 +86,7 @@ async def test_an_idle_connection_does_not_delay_the_stop(serve_app: ServeApp) -
 
 
 async def test_half_a_head_does_not_delay_the_stop(serve_app: ServeApp) -> None:
-    limits = msgspec.structs.replace(QUICK, head_s=600, grace_s=600)
+    limits = msgspec.structs.replace(UNHURRIED, head_s=600, grace_s=600)
     async with serving(serve_app, ok, limits) as server, await server.client() as client:
         await client.send(b"GET /half-a-he")
         await wait_all_tasks_blocked(0.05)
@@ -113,7 +112,7 @@ async def test_a_stop_takes_no_longer_than_promised_whatever_clients_do(
         else:
             await ok(scope, receive, send)
 
-    limits = msgspec.structs.replace(QUICK, send_s=60, head_s=60, keep_alive_s=60, linger_s=60)
+    limits = msgspec.structs.replace(UNHURRIED, linger_s=60)
     async with serving(serve_app, stubborn, limits) as server:
         clients = [await server.client(receive_buffer=4096) for _ in range(6)]
         await clients[0].send(b"GET /poll HTTP/1.1\r\nHost: h\r\n\r\n")
