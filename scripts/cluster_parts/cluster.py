@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import psycopg
-from cluster_parts.machines import Machines, OnLoopback, ending, find
-from cluster_parts.postgres import PATIENCE_S, Pair
+from cluster_parts.machines import PATIENCE_S, Machines, OnLoopback, end, ending, find
+from cluster_parts.postgres import Pair
 
 from pgs.domain.shards import SHARDS
 
@@ -71,14 +71,7 @@ class Node:
     def end(self, number: signal.Signals = signal.SIGTERM) -> None:
         """End the node: by SIGTERM in order, by SIGKILL as a crash does."""
         process, self.process = self.process, None
-        if process is None:
-            return
-        process.send_signal(number)
-        try:
-            process.wait(PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end(process, number)
 
 
 class Cluster:

@@ -2,11 +2,15 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
+
+PATIENCE_S: Final = 60.0
+"""Seconds that a part of a cluster may take to start or to end."""
 
 SYSTEM_FOLDERS: Final = "/usr/sbin:/sbin"
 """Folders of servers, which many accounts do not have in their PATH."""
@@ -146,6 +150,18 @@ def in_own_network(argv: Sequence[str], environ: Mapping[str, str] = os.environ)
 def ending() -> list[str]:
     """Return the prefix of a command that ends with this process, however this one ends."""
     return [find("setpriv", "util-linux"), "--pdeathsig=KILL"]
+
+
+def end(process: "subprocess.Popen[bytes] | None", number: signal.Signals) -> None:
+    """End a process by a signal, by force if it does not end in time. None: there is none."""
+    if process is None:
+        return
+    process.send_signal(number)
+    try:
+        process.wait(PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def free_port() -> int:

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Final
 
 import psycopg
-from cluster_parts.machines import Machines, Missing, ending
+from cluster_parts.machines import PATIENCE_S, Machines, Missing, end, ending
 
-PATIENCE_S: Final = 60.0
 PORT: Final = 5432
 NAMES: Final = ("d1", "d2")
 """The two machines with a server."""
@@ -168,14 +167,7 @@ class Server:
     def end(self, number: signal.Signals = signal.SIGINT) -> None:
         """End the server: by SIGINT in order, by SIGQUIT as a crash does."""
         process, self.process = self.process, None
-        if process is None:
-            return
-        process.send_signal(number)
-        try:
-            process.wait(PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end(process, number)
 
 
 class Pair:
