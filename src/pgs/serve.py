@@ -26,7 +26,7 @@ from pgs.http.api.dispatcher import Dispatcher
 from pgs.http.api.routes import body_limits
 from pgs.http.api.services import Services
 from pgs.http.identity.verifier import IdentityVerifier
-from pgs.http.internal import InternalApp
+from pgs.http.internal import Answering, InternalApp
 from pgs.http.nodes.owners import Owners
 from pgs.http.outbound.resolver import LimitedResolver
 from pgs.http.surface import ENDPOINTS
@@ -165,7 +165,13 @@ def _make_internal_app(metrics: Metrics, readiness: Readiness) -> InternalApp:
         scrape=metrics.scrape,
         refresh=lambda: _refresh(readiness),
         notes=readiness.notes,
+        shards=lambda: _answering(readiness),
     )
+
+
+def _answering(readiness: Readiness) -> Answering | None:
+    kept = None if readiness.core is None else readiness.core.shards
+    return None if kept is None else Answering(kept.me.name, kept.answering())
 
 
 def _edges(

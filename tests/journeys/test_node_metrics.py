@@ -68,6 +68,31 @@ async def test_the_nodes_show_all_shards_between_them_and_what_became_of_a_lost_
         assert shown["pgs_node_others_ended_total"] == 0
 
 
+async def shards_of(node: OneNode) -> dict[str, float]:
+    status, told = await node.service.internal.get("/internal/shards")
+    assert status == 200, told
+    answer = msgspec.json.decode(told)
+    assert answer["node"] == node.name
+    return dict(answer["shards"])
+
+
+async def test_each_node_says_for_which_shards_it_answers_and_since_when(
+    tmp_path: Path, seeded: Seeded
+) -> None:
+    async with node_in_process(seeded, tmp_path, "n1") as one:
+        await settled(one)
+        first = await shards_of(one)
+        assert sorted(map(int, first)) == list(range(SHARDS))
+        assert all(seconds >= 0 for seconds in first.values())
+        async with node_in_process(seeded, tmp_path, "n2") as two:
+            await settled(one, two)
+            kept, taken = await shards_of(one), await shards_of(two)
+            assert sorted(map(int, kept.keys() | taken.keys())) == list(range(SHARDS))
+            assert not kept.keys() & taken.keys()
+            # The first node has answered for what it kept since before the second one started.
+            assert min(kept.values()) > max(taken.values())
+
+
 async def test_readiness_says_that_a_node_is_drained(tmp_path: Path, seeded: Seeded) -> None:
     config = Config(database_url=seeded.url)
     async with (
@@ -86,6 +111,10 @@ async def test_readiness_says_that_a_node_is_drained(tmp_path: Path, seeded: See
 
 async def test_a_process_that_is_the_only_one_shows_all_shards(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
+        assert await service.internal.get("/internal/shards") == (
+            404,
+            b'{"error":"This process is not one of several nodes."}',
+        )
         shown = of_node(OneNode("alone", service))
         assert shown == {
             "pgs_node_shards": SHARDS,

@@ -1,4 +1,4 @@
-"""The internal listener: health, readiness, metrics and the registry's refresh.
+"""The internal listener: health, readiness, metrics, a node's shards, the registry's refresh.
 
 Its address must be reachable only from within the deployment, because no path asks for a
 credential.
@@ -18,11 +18,19 @@ Answer = tuple[int, bytes, bytes]  # status, content type, body
 _JSON, _TEXT = b"application/json", b"text/plain; version=0.0.4; charset=utf-8"
 
 
+class Answering(msgspec.Struct, frozen=True):
+    """A node, and the shards for which it answers now, each with the seconds since it began to."""
+
+    node: str
+    shards: dict[int, float]
+
+
 class InternalApp:
     """An ASGI application.
 
     `ready` returns None, or the reason why the service is not ready. `notes` returns further
-    remarks for the operator, by name.
+    remarks for the operator, by name. `shards` returns what this node answers for; None if this
+    process is not one of several nodes.
     """
 
     def __init__(
@@ -32,11 +40,13 @@ class InternalApp:
         scrape: Callable[[], bytes],
         refresh: Callable[[], Awaitable[None]],
         notes: Callable[[], dict[str, str]] = dict,
+        shards: Callable[[], Answering | None] = lambda: None,
     ) -> None:
         self._ready = ready
         self._scrape = scrape
         self._refresh = refresh
         self._notes = notes
+        self._shards = shards
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -60,6 +70,7 @@ class InternalApp:
             "/internal/healthz": "GET",
             "/internal/readyz": "GET",
             "/internal/metrics": "GET",
+            "/internal/shards": "GET",
             "/internal/registry/refresh": "POST",
         }.get(path)
         if expected is None:
@@ -70,6 +81,11 @@ class InternalApp:
             return 200, _JSON, _body(status="alive")
         if path == "/internal/metrics":
             return 200, _TEXT, self._scrape()
+        if path == "/internal/shards":
+            answering = self._shards()
+            if answering is None:
+                return 404, _JSON, _body(error="This process is not one of several nodes.")
+            return 200, _JSON, msgspec.json.encode(answering)
         if path == "/internal/readyz":
             why = await self._ready()
             return (

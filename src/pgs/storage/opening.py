@@ -139,6 +139,9 @@ class KeptShards(Protocol):
     def owned(self) -> frozenset[int]:
         """The shards for which this node answers now."""
 
+    def answering(self) -> dict[int, float]:
+        """Return for how many seconds this node has answered for each of its shards."""
+
     def owner_of(self, shard: int, /) -> Node | None:
         """Return who answers for a shard now: this node, another one, or None."""
 

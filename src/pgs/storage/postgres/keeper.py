@@ -112,6 +112,11 @@ class Keeper:
         """The shards for which this node answers now."""
         return frozenset(shard for shard in self._own if self._answers(shard))
 
+    def answering(self) -> dict[int, float]:
+        """Return for how many seconds this node has answered for each of its shards."""
+        now = trio.current_time()
+        return {shard: now - self._own[shard] for shard in self.owned}
+
     def _answers(self, shard: int) -> bool:
         begun = self._own.get(shard, inf) <= trio.current_time()
         return begun and shard not in self._giving and self._is_fresh()
