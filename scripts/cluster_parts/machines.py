@@ -1,5 +1,6 @@
 """The machines of a cluster on one machine: network namespaces, or ports of loopback."""
 
+import ctypes
 import os
 import shutil
 import signal
@@ -11,6 +12,11 @@ from typing import Any, Final, Protocol
 
 PATIENCE_S: Final = 60.0
 """Seconds that a part of a cluster may take to start or to end."""
+
+CLONE_NEWNET: Final = 0x40000000
+"""The kind of a network namespace for setns(2), from linux/sched.h."""
+
+_LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
 SYSTEM_FOLDERS: Final = "/usr/sbin:/sbin"
 """Folders of servers, which many accounts do not have in their PATH."""
@@ -39,6 +45,9 @@ class Machines(Protocol):
     def inside(self, name: str, command: Sequence[str]) -> list[str]:
         """Return the command that runs `command` on a machine."""
 
+    def enter(self, name: str) -> None:
+        """Let the sockets that this thread opens from now on be those of a machine."""
+
     def close(self) -> None:
         """Remove the machines."""
 
@@ -60,6 +69,9 @@ class OnLoopback:
     def inside(self, name: str, command: Sequence[str]) -> list[str]:
         """Return the command itself."""
         return list(command)
+
+    def enter(self, name: str) -> None:
+        """Do nothing: there is one machine."""
 
     def close(self) -> None:
         """Do nothing."""
@@ -116,6 +128,13 @@ class InNamespaces:
         holder = self._holders[name]
         enter = find("nsenter", "util-linux")
         return [enter, f"--net=/proc/{holder.pid}/ns/net", *command]
+
+    def enter(self, name: str) -> None:
+        """Move this thread into a machine's namespace (setns(2)); other threads stay."""
+        holder = self._holders[name]
+        with Path(f"/proc/{holder.pid}/ns/net").open() as space:
+            if _LIBC.setns(space.fileno(), CLONE_NEWNET):
+                raise Missing(f"a thread cannot enter {name}: {os.strerror(ctypes.get_errno())}")
 
     def cut(self, name: str) -> None:
         """Take a machine's link down: what was on the way is lost, and nobody is told."""

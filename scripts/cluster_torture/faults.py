@@ -9,6 +9,7 @@ from typing import Final
 
 from cluster_parts.cluster import Cluster, Node
 from cluster_parts.machines import InNamespaces
+from cluster_torture.settlement import Settlement
 
 
 class Faults:
@@ -17,6 +18,7 @@ class Faults:
     def __init__(self, cluster: Cluster, rng: random.Random) -> None:
         self._cluster = cluster
         self._rng = rng
+        self.settlement: Settlement | None = None
 
     def _victim(self) -> Node:
         return self._rng.choice(list(self._cluster.nodes.values()))
@@ -95,6 +97,13 @@ class Faults:
         old.end(signal.SIGQUIT)
         self._cluster.pair.attach()
 
+    def kill_settlement(self) -> None:
+        """The settlement server gets kill -9, and is started again after a while."""
+        assert self.settlement is not None
+        self.settlement.kill()
+        self._pause(0.5, 3)
+        self.settlement.start()
+
 
 EVERYWHERE: Final = (
     "kill",
@@ -105,6 +114,7 @@ EVERYWHERE: Final = (
     "promote",
 )
 AMONG_SEVERAL: Final = ("drain",)
+WITH_SETTLEMENT: Final = ("kill_settlement",)
 WITH_LINKS: Final = ("cut_node", "cut_database")
 
 NAMES: Final[Mapping[str, str]] = MappingProxyType(
@@ -117,6 +127,7 @@ NAMES: Final[Mapping[str, str]] = MappingProxyType(
         "cut_database": "link of the primary down, up to 6 s",
         "crash_database": "crash of the primary",
         "lose_standby": "standby away, up to 3 s",
+        "kill_settlement": "kill -9 of the settlement server, back within 3 s",
         "promote": "standby promoted, old primary left running for 6 to 9 s",
     }
 )

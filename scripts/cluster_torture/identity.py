@@ -43,7 +43,7 @@ class Issuer:
         (folder / "jwks.json").write_bytes(msgspec.json.encode(self._signer.key_set()))
         for node in cluster.nodes.values():
             port = cluster.machines.address(node.name, _PORT).rpartition(":")[2]
-            node.settings = {
+            node.settings |= {
                 "PGS_IDENTITY_ISSUER": ISSUER,
                 "PGS_IDENTITY_CLIENT_ID": CLIENT_ID,
                 "PGS_IDENTITY_JWKS_URL": f"http://127.0.0.1:{port}/jwks.json",
