@@ -68,7 +68,7 @@ class Players:
 
     @property
     def drops(self) -> int:
-        """How many sockets were lost, and opened again."""
+        """How many open sockets were lost."""
         return sum(side.drops for match in self.matches for side in match.sides)
 
     def _work(self) -> None:

@@ -18,7 +18,10 @@ class Told(msgspec.Struct, frozen=True):
 
 
 class Side(msgspec.Struct):
-    """A player's side of a match. `moves` are those of both players by number, from 0."""
+    """A player's side of a match. `moves` are those of both players by number, from 0.
+
+    `drops`: open sockets that were lost.
+    """
 
     player_id: str
     seat_id: str = ""

@@ -62,11 +62,13 @@ class Player:
 
     async def _once(self) -> bool:
         """Open a socket and play; return whether it told how the match ended."""
+        opened = False
         try:
             async with trio.open_nursery() as nursery:
                 protocols = ["pgs.game.v1", f"pgs.token.{self.token}"]
                 with trio.fail_after(CONNECT_S):
                     socket = await connect_websocket_url(nursery, self._url, subprotocols=protocols)
+                opened = True
                 try:
                     await self._converse(socket)
                 finally:
@@ -83,7 +85,7 @@ class Player:
             pass
         else:
             return True
-        self.side.drops += 1
+        self.side.drops += opened
         await trio.sleep(AGAIN_S)
         return False
 
