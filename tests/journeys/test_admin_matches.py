@@ -11,6 +11,7 @@ import trio
 from pgs.actors.messages.account.settings import AgreeTerms
 from pgs.actors.messages.seats import CancelSeat, DecideMatch, Seated, StakeSeat
 from pgs.actors.messages.table import PlayMove
+from pgs.domain.days import day_of, format_day
 from pgs.domain.environments import Environment
 from pgs.domain.members import PLATFORM
 from pgs.domain.seats import Seat, SeatRequest
@@ -107,6 +108,108 @@ async def test_a_cursor_leads_through_the_list(admin: AdminClient) -> None:
         await admin.call("GET", "matches?environment=test&cursor=x"), 400, "invalid_cursor"
     )
     check_plain(await admin.call("GET", "matches?environment=test&limit=0"), "limit")
+
+
+@pytest.fixture
+async def days(admin: AdminClient) -> dict[str, str]:
+    """The ids of a match that ended, one of a lone seat, and one that runs."""
+    seats = admin.service.core.directory.partner("acme").seats("test")
+    await seat(admin, "ann", "a1", "order-1")
+    ended = (await seat(admin, "bob", "b1")).match_id
+    assert ended is not None
+    await seats.ask(DecideMatch(ended, "ended", "bob", "decided_by_test_key"))
+    closed = await seats.ask(CancelSeat((await seat(admin, "ann", "a2")).seat_id))
+    assert isinstance(closed, Seat)
+    await seat(admin, "ann", "a3")
+    running = (await seat(admin, "cleo", "c1")).match_id
+    return {"E": ended, "N": closed.match_id or "", "S": running or ""}
+
+
+def around(day: int, from_: int = 0, to: int = 0) -> str:
+    return f"&from={format_day(day + from_)}&to={format_day(day + to)}"
+
+
+async def test_matches_are_found_by_status_and_by_the_day_on_which_they_ended_or_began(
+    admin: AdminClient, days: dict[str, str]
+) -> None:
+    (first,) = (await listed(admin, "&status=ended"))["matches"]
+    (last,) = (await listed(admin, "&status=started"))["matches"]
+    then, now = day_of(first["endedAt"]), day_of(last["startedAt"])
+    for query, expected in (
+        ("&status=started", "S"),
+        ("&status=ended", "E"),
+        ("&status=no_contest", "N"),
+        (around(then, 0, 1), "ENS"),
+        (around(then, -91, 0) + "&status=ended", "E"),
+        (around(now, 0, 91) + "&status=started", "S"),
+        (around(then, -2, -1), ""),
+        (around(now, 1, 2), ""),
+        (around(now, 1, 2) + "&status=started", ""),
+        ("&from=00010101&to=00010102", ""),
+        ("&from=99990101&to=99990102", ""),
+        ("&playerId=ann&status=ended", "E"),
+        (f"&playerId=ann{around(then, 0, 1)}", "ENS"),
+        (f"&playerId=ann{around(then, -2, -1)}", ""),
+        (f"&partnerRef=order-1{around(then)}", "E"),
+        (f"&partnerRef=order-1{around(then, 1, 1)}", ""),
+        ("&idempotencyKey=c1&status=started", "S"),
+        ("&idempotencyKey=c1&status=ended", ""),
+    ):
+        page = await listed(admin, query)
+        # Those of the same second are in no order that a caller could know.
+        found = {match["matchId"] for match in page["matches"]}
+        assert found == {days[name] for name in expected}, query
+
+
+async def test_a_cursor_leads_through_the_matches_of_some_days_and_through_no_other_list(
+    admin: AdminClient, days: dict[str, str]
+) -> None:
+    (ended,) = (await listed(admin, "&status=ended"))["matches"]
+    asked = f"{around(day_of(ended['endedAt']), 0, 1)}&limit=1"
+    found, cursor = [], ""
+    for more in (True, True, False):
+        page = await listed(admin, asked + cursor)
+        assert page["hasMore"] is more
+        found += [match["matchId"] for match in page["matches"]]
+        cursor = f"&cursor={page['nextCursor']}"
+        if more:
+            refused = await admin.call("GET", f"matches?environment=test{cursor}")
+            check_refusal(refused, 400, "invalid_cursor")
+    assert sorted(found) == sorted(days.values())
+    of_all = (await listed(admin, "&limit=1"))["nextCursor"]
+    refused = await admin.call("GET", f"matches?environment=test{asked}&cursor={of_all}")
+    check_refusal(refused, 400, "invalid_cursor")
+
+
+async def test_a_page_of_a_players_matches_may_be_empty_and_leads_on(
+    admin: AdminClient, days: dict[str, str]
+) -> None:
+    page = await listed(admin, "&playerId=ann&status=ended&limit=1")
+    assert (page["matches"], page["hasMore"]) == ([], True)
+    found = []
+    while page["hasMore"]:
+        cursor = f"&cursor={page['nextCursor']}"
+        page = await listed(admin, f"&playerId=ann&status=ended&limit=1{cursor}")
+        found += [match["matchId"] for match in page["matches"]]
+    assert found == [days["E"]]
+
+
+async def test_a_status_that_is_none_and_days_that_are_no_range_are_refused(
+    admin: AdminClient,
+) -> None:
+    for text in ("", "open", "STARTED", "started,ended"):
+        answer = await admin.call("GET", f"matches?environment=test&status={text}")
+        check_plain(answer, "status")
+    for query, reason, extra in (
+        ("from=20261101", "missing_parameter", {"parameter": "to"}),
+        ("to=20261101", "missing_parameter", {"parameter": "from"}),
+        ("from=20261131&to=20261201", "malformed_day", {"parameter": "from"}),
+        ("from=20261101&to=tomorrow", "malformed_day", {"parameter": "to"}),
+        ("from=20261102&to=20261101", "range_backwards", {}),
+        ("from=20260101&to=20260501", "range_too_wide", {"maxRangeDays": 92}),
+    ):
+        answer = await admin.call("GET", f"matches?environment=test&{query}&cursor=x")
+        check_refusal(answer, 400, reason, **extra)
 
 
 async def test_a_match_is_shown_with_its_seats_ledger_moves_and_nudges(admin: AdminClient) -> None:

@@ -37,6 +37,17 @@ ONE_DAY = {
     ),
 }
 
+# The matches of an environment by their time: the index in whose order they are read.
+_DECIDED = "partner_id=? AND environment=? AND ended_at>? AND (ended_at,match_id)<(?,?)"
+BY_TIME = {
+    "support.running_by_time": (
+        "match_running",
+        "partner_id=? AND environment=? AND match_id>? AND match_id<?",
+    ),
+    "support.ended_by_time": ("match_ended", _DECIDED),
+    "support.no_contest_by_time": ("match_no_contest", _DECIDED),
+}
+
 # Pages over all partners: the index in whose order they are read.
 OF_ALL_PARTNERS = {
     "invoices.of_all_partners": "invoice_sequence ((partner_id,environment,seq)>(?,?,?))",
@@ -84,6 +95,15 @@ def test_a_query_of_some_days_finds_them_by_an_index(
 ) -> None:
     index, terms = ONE_DAY[name]
     assert plan_of(connection, name)[0].endswith(f" INDEX {index} ({terms})")
+
+
+@pytest.mark.parametrize("name", BY_TIME)
+def test_the_matches_of_a_status_and_some_days_are_read_in_the_order_of_an_index(
+    connection: sqlite3.Connection, name: str
+) -> None:
+    index, terms = BY_TIME[name]
+    (step,) = plan_of(connection, name)
+    assert step.endswith(f" INDEX {index} ({terms})")
 
 
 @pytest.mark.parametrize("name", OF_ALL_PARTNERS)

@@ -42,6 +42,19 @@ def new_id(prefix: str, at: int, entropy: bytes) -> str:
     return f"{prefix}_{at & 0xFFFFFFFF:08x}{entropy.hex()}"
 
 
+def first_id(prefix: str, at: int) -> str:
+    """Return a text that is below every id made at `at` or later, and above every earlier one.
+
+    `at` in epoch seconds, from 0 to 2**32 - 1.
+    """
+    return f"{prefix}_{at:08x}"
+
+
+def made_at(new: str) -> int:
+    """Return the lowest 32 bits of the epoch second in which an id of `new_id` was made."""
+    return int(new.partition("_")[2][:8], 16)
+
+
 def is_id(prefix: str, text: str) -> bool:
     """Return whether `text` has the form of an id with this prefix, even if no such id exists."""
     return text.startswith(f"{prefix}_") and _BODY.fullmatch(text, len(prefix) + 1) is not None

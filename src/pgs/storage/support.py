@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from pgs.domain import ids
 from pgs.domain.environments import Environment
-from pgs.domain.matches import Match, MatchWithSeats
+from pgs.domain.matches import Match, MatchStatus, MatchWithSeats
 from pgs.domain.seats import Seat
 from pgs.storage.attempts import Attempt, attempt_of
 from pgs.storage.columns import IDS_AT_ONCE, ids_of
@@ -16,6 +17,9 @@ from pgs.storage.transactions import Params
 
 END = 2**53
 """Sequence number above every real one. The first page of a list, newest first, begins here."""
+
+LAST_SECOND = 2**32 - 1
+"""Latest second, in epoch seconds, that an id can hold (see `pgs.domain.ids`)."""
 
 BLOCK = 256
 """Seats of a block, as in the indexes of players and references. A look-up visits one block after
@@ -82,6 +86,66 @@ async def matches_by_reference(
     """Return (sequence of a seat, match id) of seats with a reference, the newest first."""
     name, wanted = "support.matches_by_reference", {"partner_ref": partner_ref}
     return await _by_blocks(reader, name, partner_id, environment, before, page_size, wanted)
+
+
+class Span(msgspec.Struct, frozen=True):
+    """Which matches are wanted: their status, None for any, and their time.
+
+    A match has the time at which it ended, or while it runs the time at which it was made.
+    `since` and `until` in epoch seconds; `until` itself is left out.
+    """
+
+    status: MatchStatus | None = None
+    since: int = 0
+    until: int = LAST_SECOND
+
+
+TimedMatch = tuple[int, str]
+"""The time of a match (see `Span`) and its id. The lists by time are in this order, backwards."""
+
+
+async def matches_by_time(
+    reader: Reader,
+    partner_id: str,
+    environment: Environment,
+    span: Span,
+    before: TimedMatch | None,
+    page_size: int,
+) -> list[TimedMatch]:
+    """Return the newest matches of a span that come after `before` in the list."""
+    edge = (span.until, "") if before is None else min(before, (span.until, ""))
+    scope: Params = {"partner_id": partner_id, "environment": environment, "page_size": page_size}
+    decided: Params = {
+        **scope,
+        "since": span.since,
+        "before_ended_at": edge[0],
+        "before_match_id": edge[1],
+    }
+    earliest = ids.first_id(ids.MATCH, edge[0])
+    running: Params = {
+        **scope,
+        "first_id": ids.first_id(ids.MATCH, span.since),
+        # Among those made in the edge's second, or before it. No hex digit is above "f".
+        "before_id": min(max(edge[1], earliest), f"{earliest}g"),
+    }
+    queries: dict[MatchStatus, Query] = {
+        "started": Query("support.running_by_time", running),
+        "ended": Query("support.ended_by_time", decided),
+        "no_contest": Query("support.no_contest_by_time", decided),
+    }
+    asked = [query for status, query in queries.items() if span.status in (None, status)]
+    found = [
+        (ids.made_at(row[0]), row[0]) if len(row) == 1 else (row[0], row[1])
+        for rows in await reader.together(*asked)
+        for row in rows
+    ]
+    return sorted(found, reverse=True)[:page_size]
+
+
+def is_in(span: Span, match: Match) -> bool:
+    """Return whether a match has the status and the time of a span."""
+    at = ids.made_at(match.match_id) if match.ended_at is None else match.ended_at
+    return span.status in (None, match.status) and span.since <= at < span.until
 
 
 async def _by_blocks(

@@ -1,21 +1,23 @@
 """Matches as support looks for them, and all that is known of one."""
 
-from typing import Any
+from typing import Any, Final, get_args
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from pgs.actors.play.position import states_after
+from pgs.domain.days import start_of
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.matches import MatchStatus, MatchWithSeats
 from pgs.domain.play import Move
-from pgs.domain.seats import Seat
 from pgs.http.admin.endpoints import LIST_QUERY, admin_read
 from pgs.http.admin.gate import AdminCall
 from pgs.http.admin.paths import environment_asked
 from pgs.http.admin.webhooks import AttemptRecord, attempt_record
 from pgs.http.api.endpoint import Answer
-from pgs.http.api.lists import Wanted, cut, wanted_page
+from pgs.http.api.lists import Page, Wanted, cut, wanted_limit, wanted_page
+from pgs.http.api.ranges import RANGE_ERRORS, RANGE_QUERY, parse_optional_range
 from pgs.http.partner.matches import MatchRecord, match_record
 from pgs.http.partner.seats import SeatRecord, seat_record
 from pgs.storage import support
@@ -23,9 +25,10 @@ from pgs.storage.bulk import read_in_bulk
 from pgs.storage.moves import moves_of_match
 from pgs.storage.reader import Reader
 from pgs.storage.seats import find_by_idempotency_key, find_match_with_seats, find_seat
-from pgs.storage.support import LedgerLine
+from pgs.storage.support import LedgerLine, Span, TimedMatch
 
-_KIND = "admin.matches"
+_KIND: Final = "admin.matches"
+_BY_TIME: Final = "admin.matches.by_time"
 
 
 class FoundMatches(msgspec.Struct, frozen=True, rename="camel"):
@@ -66,20 +69,73 @@ async def list_matches(call: AdminCall) -> Answer:
     environment = environment_asked(call)
     if isinstance(environment, Refusal | BadRequest):
         return environment
-    wanted = wanted_page(call, _KIND, environment)
+    limit = wanted_limit(call)
+    if not isinstance(limit, int):
+        return limit
+    span = _span_asked(call)
+    if not isinstance(span, Span):
+        return span
+    by_seat = not _OF_A_SEAT.keys().isdisjoint(call.query)
+    if by_seat or span == Span():
+        kind, page_of = _KIND, _page_by_seat
+    else:
+        kind, page_of = _BY_TIME, _page_by_time
+    wanted = wanted_page(call, kind, environment)
     if not isinstance(wanted, Wanted):
         return wanted
-    before = wanted.after if isinstance(wanted.after, int) else support.END
-    found = await _find(call, environment, before, wanted.limit + 1)
-    shown, page = cut(call, _KIND, wanted, found, lambda one: one[0], environment)
+    match_ids, page = await page_of(call, environment, wanted, span)
     reader, partner_id = call.services.parts.database.reader, call.principal.account.partner_id
-    match_ids = list(dict.fromkeys(match_id for _, match_id in shown))
     records = [
         match_record(one.match, one.seats)
         for one in await support.matches_with_seats(reader, partner_id, match_ids)
-        if _agrees(call, one.seats)
+        if _agrees(call, one, span)
     ]
     return FoundMatches(records, page.next_cursor, page.has_more)
+
+
+def _span_asked(call: AdminCall) -> Span | Refusal | BadRequest:
+    """Return the status and the time of the matches that the query asks for."""
+    text = call.query.get("status")
+    status = None if text is None else _STATUSES.get(text)
+    if text is not None and status is None:
+        return BadRequest(f"Query parameter `status` must be one of {', '.join(_STATUSES)}.")
+    days = parse_optional_range(call.query)
+    if isinstance(days, Refusal):
+        return days
+    if days is None:
+        return Span(status)
+    since, until = start_of(days[0]), start_of(days[1] + 1)
+    return Span(status, max(0, since), max(0, min(until, support.LAST_SECOND)))
+
+
+async def _page_by_time(
+    call: AdminCall, environment: Environment, wanted: Wanted, span: Span
+) -> tuple[list[str], Page]:
+    """Return the ids of a page of the matches of a span, the newest first."""
+    before: TimedMatch | None = None
+    if isinstance(wanted.after, str):
+        at, _, match_id = wanted.after.partition(".")
+        before = (int(at), match_id)
+    found = await support.matches_by_time(
+        call.services.parts.database.reader,
+        call.principal.account.partner_id,
+        environment,
+        span,
+        before,
+        wanted.limit + 1,
+    )
+    shown, page = cut(call, _BY_TIME, wanted, found, "{0[0]}.{0[1]}".format, environment)
+    return [match_id for _, match_id in shown], page
+
+
+async def _page_by_seat(
+    call: AdminCall, environment: Environment, wanted: Wanted, span: Span
+) -> tuple[list[str], Page]:
+    """Return the ids of a page of the matches of some seats, those of the newest seats first."""
+    before = wanted.after if isinstance(wanted.after, int) else support.END
+    found = await _find(call, environment, before, wanted.limit + 1)
+    shown, page = cut(call, _KIND, wanted, found, lambda one: one[0], environment)
+    return list(dict.fromkeys(match_id for _, match_id in shown)), page
 
 
 async def _find(
@@ -108,12 +164,15 @@ async def _find(
     return await read_in_bulk(database, read)
 
 
-def _agrees(call: AdminCall, seats: tuple[Seat, ...]) -> bool:
-    """Return whether one seat has all that the query asks for."""
-    asked = {name: value for name, value in call.query.items() if name in _FILTERS}
-    return not asked or any(
-        all(getattr(seat, _FILTERS[name]) == value for name, value in asked.items())
-        for seat in seats
+def _agrees(call: AdminCall, found: MatchWithSeats, span: Span) -> bool:
+    """Return whether a match is in the span, and one of its seats has all that is asked of it."""
+    asked = {name: value for name, value in call.query.items() if name in _OF_A_SEAT}
+    return support.is_in(span, found.match) and (
+        not asked
+        or any(
+            all(getattr(seat, _OF_A_SEAT[name]) == value for name, value in asked.items())
+            for seat in found.seats
+        )
     )
 
 
@@ -148,21 +207,23 @@ def _move_record(move: Move) -> MoveRecord:
     return MoveRecord(move.ply, move.side, move.move, move.at_ms, move.left_ms)
 
 
-_FILTERS = {
+_OF_A_SEAT = {
     "playerId": "player_id",
     "partnerRef": "partner_ref",
     "seatId": "seat_id",
     "idempotencyKey": "idempotency_key",
 }
 
+_STATUSES: Final[dict[str, MatchStatus]] = {status: status for status in get_args(MatchStatus)}
+
 ENDPOINTS = (
     admin_read(
         "matches",
         list_matches,
         FoundMatches,
-        "The matches of an environment, by player, reference or seat",
-        query=LIST_QUERY | {"environment", *_FILTERS},
-        errors=("missing_parameter", "invalid_cursor"),
+        "The matches of an environment, by player, reference, seat, status or day",
+        query=LIST_QUERY | RANGE_QUERY | {"environment", "status", *_OF_A_SEAT},
+        errors=(*RANGE_ERRORS, "invalid_cursor"),
     ),
     admin_read(
         "matches/{match_id}",

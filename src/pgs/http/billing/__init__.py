@@ -9,6 +9,7 @@ import msgspec
 
 from pgs.http.admin.endpoints import LIST_QUERY, admin_read
 from pgs.http.api.endpoint import Endpoint
+from pgs.http.api.ranges import RANGE_ERRORS, RANGE_QUERY
 from pgs.http.billing import digest, readiness, seat_summary, usage
 from pgs.http.billing.callers import Reads, by_key, by_query
 from pgs.http.billing.invoices import (
@@ -21,7 +22,6 @@ from pgs.http.billing.invoices import (
     list_matches,
     read_invoice,
 )
-from pgs.http.billing.ranges import RANGE_ERRORS, RANGE_QUERY
 
 
 def _twins(

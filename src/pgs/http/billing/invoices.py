@@ -14,7 +14,7 @@ from pgs.domain.errors import Refusal, refuse
 from pgs.domain.invoices import INVOICE_STATUSES, Invoice, InvoiceLine, InvoiceStatus, describe
 from pgs.http.api.endpoint import Answer
 from pgs.http.api.lists import AccountCall, Wanted, cut, wanted_limit, wanted_page
-from pgs.http.billing.ranges import parse_range
+from pgs.http.api.ranges import parse_optional_range
 from pgs.storage.invoices import (
     NEWEST,
     BilledMatch,
@@ -202,9 +202,9 @@ _MATCHES: Final = "line-matches."
 
 def _window(call: AccountCall) -> tuple[int, int] | Refusal:
     """Return the first and the last month that the window touches."""
-    if "from" not in call.query and "to" not in call.query:
+    wanted = parse_optional_range(call.query)
+    if wanted is None:
         return ALL_MONTHS
-    wanted = parse_range(call.query)
     return wanted if isinstance(wanted, Refusal) else (month_of(wanted[0]), month_of(wanted[1]))
 
 

@@ -15,8 +15,9 @@ from pgs.domain.totals import Totals
 from pgs.http.admin.endpoints import admin_read
 from pgs.http.api.endpoint import Answer, Endpoint
 from pgs.http.api.lists import AccountCall
+from pgs.http.api.ranges import RANGE_ERRORS, RANGE_QUERY
 from pgs.http.billing.callers import by_key, by_path
-from pgs.http.billing.ranges import RANGE_ERRORS, RANGE_QUERY, final_range, too_expensive
+from pgs.http.billing.ranges import final_range, too_expensive
 from pgs.storage.totals import totals_by_tier
 
 SEATS_MAX: Final = 200_000

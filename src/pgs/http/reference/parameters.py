@@ -1,8 +1,9 @@
 """What each parameter of a path, a query or a header is, for the reference."""
 
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from pgs.domain.days import RANGE_MAX_DAYS
+from pgs.domain.matches import MatchStatus
 from pgs.http.api.endpoint import Endpoint
 from pgs.http.api.lists import LIMIT_DEFAULT, LIMIT_MAX
 from pgs.http.partner.results import WAIT_MAX_S
@@ -58,6 +59,14 @@ QUERY: Final[dict[str, tuple[str, dict[str, Any]]]] = {
 }
 """The query parameters, with a sentence and a schema."""
 
+OF_ONE_CALL: Final[dict[tuple[str, str], tuple[str, dict[str, Any]]]] = {
+    ("/partner/admin/matches", "status"): (
+        "Only matches with this status.",
+        {"type": "string", "enum": list(get_args(MatchStatus))},
+    ),
+}
+"""The query parameters that mean something else in one call, by its path and their name."""
+
 _REQUIRED: Final = {"missing_parameter": {"from", "to", "gameId", "environment"}}
 
 VERSION: Final[dict[str, Any]] = {
@@ -82,7 +91,7 @@ def parameters_of(endpoint: Endpoint) -> list[dict[str, Any]]:
             "name": name,
             "in": "path",
             "required": True,
-            **_described(PATH, name),
+            **_described(PATH, name, endpoint.path),
         }
         for name in names
     ]
@@ -91,7 +100,7 @@ def parameters_of(endpoint: Endpoint) -> list[dict[str, Any]]:
             "name": name,
             "in": "query",
             "required": _is_required(endpoint, name),
-            **_described(QUERY, name),
+            **_described(QUERY, name, endpoint.path),
         }
         for name in sorted(endpoint.query)
     ]
@@ -102,12 +111,15 @@ def parameters_of(endpoint: Endpoint) -> list[dict[str, Any]]:
     return found
 
 
-def _described(known: dict[str, tuple[str, dict[str, Any]]], name: str) -> dict[str, Any]:
-    text, schema = known.get(name, ("", _TEXT))
+def _described(
+    known: dict[str, tuple[str, dict[str, Any]]], name: str, path: str
+) -> dict[str, Any]:
+    text, schema = OF_ONE_CALL.get((path, name)) or known.get(name, ("", _TEXT))
     return {"description": text, "schema": schema}
 
 
 def _is_required(endpoint: Endpoint, name: str) -> bool:
-    if "missing_parameter" not in endpoint.errors or "invoice_status_invalid" in endpoint.errors:
+    # A list that can be filtered by a status can be read without days.
+    if "missing_parameter" not in endpoint.errors or "status" in endpoint.query:
         return name == "environment" and "missing_parameter" in endpoint.errors
     return name in _REQUIRED["missing_parameter"]

@@ -42,6 +42,32 @@ where seat.partner_id = :partner_id and seat.environment = :environment
 order by seat.seq desc
 limit :page_size;
 
+-- Matches by their time. Their ids begin with it, so the running ones are in its order by their ids.
+
+-- name: running_by_time
+select match_id
+from match
+where partner_id = :partner_id and environment = :environment and status = 'started'
+  and match_id >= :first_id and match_id < :before_id
+order by match_id desc
+limit :page_size;
+
+-- name: ended_by_time
+select ended_at, match_id
+from match
+where partner_id = :partner_id and environment = :environment and status = 'ended'
+  and (ended_at, match_id) < (:before_ended_at, :before_match_id) and ended_at >= :since
+order by ended_at desc, match_id desc
+limit :page_size;
+
+-- name: no_contest_by_time
+select ended_at, match_id
+from match
+where partner_id = :partner_id and environment = :environment and status = 'no_contest'
+  and (ended_at, match_id) < (:before_ended_at, :before_match_id) and ended_at >= :since
+order by ended_at desc, match_id desc
+limit :page_size;
+
 -- name: matches_by_id
 select {columns of match}
 from match

@@ -114,6 +114,8 @@ create index match_due on match (due_at) where due_at is not null;
 create index match_running on match (partner_id, environment, match_id) where status = 'started';
 create index match_ended on match (partner_id, environment, ended_at, match_id)
 where status = 'ended';
+create index match_no_contest on match (partner_id, environment, ended_at, match_id)
+where status = 'no_contest';
 
 -- Play: who has joined a match, and its moves. Times in epoch milliseconds; sides 0 and 1.
 create table presence (
