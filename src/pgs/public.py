@@ -7,7 +7,7 @@ import structlog
 
 from pgs.actors.core import Core
 from pgs.config import Config
-from pgs.http.admin.gate import IdentityAuthenticator
+from pgs.http.admin.authorization import IdentityAuthenticator
 from pgs.http.api.dispatcher import Dispatcher
 from pgs.http.api.services import Services
 from pgs.http.embed import make_embed

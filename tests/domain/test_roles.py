@@ -203,7 +203,7 @@ NONE, STALE, CLOSED = Factor(), Factor("sealed", windows=(Window("here", 100),))
         ("invites/{invite_id}/accept", None, NONE, None),
     ],
 )
-def test_the_first_gate_that_refuses_gives_the_reason(
+def test_the_first_check_that_fails_gives_the_reason(
     path: str, role: Role | None, factor: Factor, reason: str | None
 ) -> None:
     assert FRESH_S < WINDOW_S

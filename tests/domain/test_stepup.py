@@ -68,7 +68,7 @@ def test_a_member_whose_window_was_never_open_needs_a_code(need: Need) -> None:
 
 @pytest.mark.parametrize("need", ["open", "fresh"])
 @pytest.mark.parametrize("factor", [NONE, PENDING])
-def test_every_gate_reports_a_missing_authenticator(factor: Factor, need: Need) -> None:
+def test_every_need_of_step_up_reports_a_missing_authenticator(factor: Factor, need: Need) -> None:
     assert step_up_refusal(factor, need, NOW) == UNENROLLED
 
 

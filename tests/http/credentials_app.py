@@ -141,7 +141,7 @@ TABLE = (
         body_bytes=2 * DEFAULT,
     ),
     _row("POST", "/partner/admin/keys", return_body, "identity", request=Body),
-    _row("GET", "/partner/admin/gate", refuse_unenrolled, "identity"),
+    _row("GET", "/partner/admin/unenrolled", refuse_unenrolled, "identity"),
     _row(
         "GET",
         "/partner/admin/verify",

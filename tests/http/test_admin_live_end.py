@@ -16,7 +16,7 @@ from pgs.actors.shared.activity import SUBSCRIBERS_LIMIT, ActivityEvent
 from pgs.domain.errors import Refusal
 from pgs.domain.roles import rule_of
 from pgs.http.admin import live
-from pgs.http.admin.gate import AdminCall, Caller
+from pgs.http.admin.authorization import AdminCall, Caller
 from pgs.http.api.endpoint import Stream
 from pgs.http.api.services import Services
 from pgs.http.identity.tokens import Identity

@@ -81,7 +81,7 @@ async def test_a_row_may_answer_a_reason_with_its_second_status(
     serve_app: ServeApp, tmp_path: Path
 ) -> None:
     async with open_app_client(serve_app, tmp_path) as f:
-        assert (await f.ask("GET /partner/admin/gate"))[0] == 403
+        assert (await f.ask("GET /partner/admin/unenrolled"))[0] == 403
         assert (await f.ask("GET /partner/admin/verify"))[0] == 409
 
 

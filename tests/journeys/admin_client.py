@@ -83,7 +83,7 @@ class AdminClient(msgspec.Struct, frozen=True):
         return await self.service.core.directory.partner(partner_id).account().ask(command)
 
     async def invite(self, uid: str, role: Role) -> Invite:
-        """Return a new invite. The gates of the admin API do not apply to it."""
+        """Return a new invite. The rules of the admin API do not apply to it."""
         invite = await self.command(CreateInvite(PLATFORM, person(uid).email, role))
         assert isinstance(invite, Invite), invite
         return invite

@@ -39,7 +39,7 @@ class ProvokedByMembers:
 async def provoke_as_admin(admin: AdminClient, webhook_url: str) -> set[str]:
     """Return the reasons of the refusals of the members' calls."""
     provoked = ProvokedByMembers(admin)
-    await _gates(provoked)
+    await _authorization(provoked)
     await _account(provoked)
     await _keys_and_origins(provoked)
     await _webhooks(provoked, webhook_url)
@@ -48,7 +48,7 @@ async def provoke_as_admin(admin: AdminClient, webhook_url: str) -> set[str]:
     return provoked.reasons
 
 
-async def _gates(provoked: ProvokedByMembers) -> None:
+async def _authorization(provoked: ProvokedByMembers) -> None:
     admin = provoked.admin
     await provoked("sign_in_required", "GET", "account", who="platform")
     await provoked("not_a_partner_admin", "GET", "account", who="stranger")

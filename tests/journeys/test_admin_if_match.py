@@ -1,4 +1,4 @@
-"""`If-Match` on every write of the admin API: checked after the gates, before body and path."""
+"""`If-Match` on every write of the admin API: checked after the caller, before body and path."""
 
 from pathlib import Path
 
@@ -81,7 +81,7 @@ async def test_the_current_revision_lets_every_write_go_on_to_its_own_checks(
         assert "If-Match" not in reply.json.get("error", ""), name(endpoint)
 
 
-async def test_gates_are_checked_before_the_revision_on_every_write(admin: AdminClient) -> None:
+async def test_the_caller_is_checked_before_the_revision_on_every_write(admin: AdminClient) -> None:
     await admin.add_member("val", "viewer", "none")
     seen = set()
     for endpoint in OF_THE_ACCOUNT:

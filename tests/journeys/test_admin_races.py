@@ -227,8 +227,8 @@ async def test_a_removed_member_creates_no_key_after_the_removal(admin: AdminCli
         replies = await at_once(
             admin, *mints[:3], (BOSS, "DELETE", f"members/{uid}", NOTHING), *mints[3:]
         )
-        # Between the commit and the publication of a removal, the gates find no authenticator
-        # for the member.
+        # Between the commit and the publication of a removal, the check of step-up finds no
+        # authenticator for the member.
         assert set(outcomes(replies)) <= {"done", "not_a_partner_admin", "totp_not_enrolled"}
         events = (await admin.call_ok("GET", "events?limit=7"))["events"]
         log = [(event["actor"], event["action"]) for event in events]

@@ -1,4 +1,4 @@
-"""What a change affects, and how fast: gates, keys, tokens, sockets, seats and matches."""
+"""What a change affects, and how fast: members, keys, tokens, sockets, seats and matches."""
 
 from typing import Any
 
@@ -58,7 +58,7 @@ def test_the_registry_is_reloaded_within_the_promised_time() -> None:
     assert REFRESH_S <= 60
 
 
-async def test_a_member_written_without_the_actor_passes_the_gates_once_the_registry_is_reloaded(
+async def test_a_member_written_without_the_actor_is_let_in_once_the_registry_is_reloaded(
     admin: AdminClient,
 ) -> None:
     check_refusal(await admin.call("GET", "account", who="late"), 403, "not_a_partner_admin")
@@ -77,7 +77,7 @@ async def test_a_member_written_without_the_actor_passes_the_gates_once_the_regi
     )
 
 
-async def test_a_role_written_without_the_actor_counts_at_the_gates_once_the_registry_is_reloaded(
+async def test_a_role_written_without_the_actor_counts_once_the_registry_is_reloaded(
     admin: AdminClient,
 ) -> None:
     await admin.add_member("dev", "developer")

@@ -1,6 +1,6 @@
-"""The roles, and the gates of every call of the admin API in one table.
+"""The roles, and one table of who may make each call of the admin API.
 
-The endpoints take their gates from the table, and a test compares every route with it. A call that
+The endpoints take their rules from the table, and a test compares every route with it. A call that
 is not in the table cannot be made.
 """
 
@@ -21,12 +21,12 @@ ROLES: Final[tuple[Role, ...]] = ("admin", "developer", "viewer")
 
 
 class AdminRule(msgspec.Struct, frozen=True):
-    """One call of the admin API and its gates.
+    """One call of the admin API, and who may make it.
 
     `path` is a template with `{names}`. `roles`: who may call. `step_up`: the window that the
-    caller must have open. `membership`: whether the caller must belong to an account; a call
-    without this gate has neither role nor step-up gate. `once_enrolled`: the step-up gate is only
-    for callers who have an authenticator.
+    caller must have open. `membership`: whether the caller must belong to an account; if not,
+    neither role nor step-up is checked. `once_enrolled`: step-up is only checked of callers who
+    have an authenticator.
     """
 
     method: Method
@@ -48,7 +48,7 @@ def can_grant(granter: Role, role: Role) -> bool:
 
 
 def may(role: Role, rule: AdminRule) -> bool:
-    """Return whether a member with the role passes the role gate of a call."""
+    """Return whether a member with the role may make a call, as far as roles decide."""
     return role in rule.roles
 
 
@@ -60,7 +60,7 @@ def needs_factor(rule: AdminRule, role: Role | None) -> bool:
 def admit(
     rule: AdminRule, role: Role | None, factor: Factor, sign_in: str, now: int
 ) -> Refusal | None:
-    """Return the first gate that refuses the call, or None: membership, then role, then step-up.
+    """Return the first refusal of the checks of membership, role and step-up, or None.
 
     `role` is None for somebody who is not a member. `factor` is the member's authenticator, and
     `sign_in` the sign-in that makes the call. Neither is used if `needs_factor` is false.
@@ -82,7 +82,7 @@ def may_see_invites(role: Role) -> bool:
 
 
 def rule_of(method: str, path: str) -> AdminRule:
-    """Return the gates of a call. `path` is its template. KeyError if it is not in the table."""
+    """Return the rule of a call. `path` is its template. KeyError if it is not in the table."""
     return _BY_CALL[method, path]
 
 

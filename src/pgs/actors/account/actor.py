@@ -59,11 +59,11 @@ class AccountActor(DispatchingActor):
         return await self._carry_out(decision, PLATFORM)
 
     async def _apply_rule(self, command: AccountCommand[object], envelope: Envelope) -> object:
-        """Check the caller's gates, decide by the command's rule, and carry out the decision."""
+        """Check the caller, decide by the command's rule, and carry out the decision."""
         if self._account is None:
             return BadRequest(NO_SUCH_PARTNER)
         by, context = _caller_of(command), self._context()
-        refusal = await self._check_gates(self._account, command, context.real)
+        refusal = await self._check_caller(self._account, command, context.real)
         if refusal is not None:
             return refusal
         rule = RULES[type(command)]
@@ -98,7 +98,7 @@ class AccountActor(DispatchingActor):
             return BadRequest(NO_SUCH_PARTNER)
         if uid not in account.members:
             return refuse("not_a_partner_admin")
-        refusal = await self._check_gates(account, command, context.real)
+        refusal = await self._check_caller(account, command, context.real)
         if refusal is not None:
             return refusal
         factor = await self._read_factor(uid)
@@ -149,7 +149,7 @@ class AccountActor(DispatchingActor):
             versions=parts.versions,
         )
 
-    async def _check_gates(
+    async def _check_caller(
         self, account: Account, command: AccountCommand[object], now: int
     ) -> Refusal | None:
         """Return why the command may not change the account in its current state, or None."""

@@ -11,8 +11,8 @@ from pgs.actors.seating.switching_off import switch_on
 from pgs.domain.accounts import Account
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.stepup import factor_state
+from pgs.http.admin.authorization import AdminCall, account_now, build, change, factor_of
 from pgs.http.admin.endpoints import admin_read, admin_write
-from pgs.http.admin.gate import AdminCall, account_now, build, change, factor_of
 from pgs.http.api.endpoint import Answer
 from pgs.storage.accounts import count_open_play
 

@@ -6,8 +6,8 @@ from pgs.actors.messages.account.settings import SetPin
 from pgs.domain.accounts import Account
 from pgs.domain.environments import Environment
 from pgs.http.admin.account import Pins, pins
+from pgs.http.admin.authorization import AdminCall, change
 from pgs.http.admin.endpoints import admin_write
-from pgs.http.admin.gate import AdminCall, change
 from pgs.http.api.body import SafeInt
 from pgs.http.api.endpoint import Answer
 

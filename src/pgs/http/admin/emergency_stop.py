@@ -5,8 +5,8 @@ import msgspec
 from pgs.actors.messages.account.lifecycle import EmergencyStop
 from pgs.actors.seating.emergency_stop import Stopped, emergency_stop
 from pgs.domain.environments import Environment
+from pgs.http.admin.authorization import AdminCall, build
 from pgs.http.admin.endpoints import admin_write
-from pgs.http.admin.gate import AdminCall, build
 from pgs.http.api.endpoint import Answer
 
 

@@ -3,8 +3,8 @@
 import msgspec
 
 from pgs.domain.roles import may_see_invites
+from pgs.http.admin.authorization import AdminCall
 from pgs.http.admin.endpoints import admin_list
-from pgs.http.admin.gate import AdminCall
 from pgs.http.api.endpoint import Answer
 from pgs.http.api.lists import Wanted, cut, wanted_page
 from pgs.storage.events import END, events_page

@@ -9,8 +9,8 @@ from pgs.actors.messages.account.settings import ChangeLicence
 from pgs.domain.accounts import Account, Licence
 from pgs.domain.licences import Step
 from pgs.games.installed import GAMES
+from pgs.http.admin.authorization import AdminCall, account_now, change
 from pgs.http.admin.endpoints import admin_list, admin_write
-from pgs.http.admin.gate import AdminCall, account_now, change
 from pgs.http.api.endpoint import Answer, Endpoint
 from pgs.http.api.hints import unknown_game
 from pgs.http.api.lists import Wanted, cut, follow, wanted_page

@@ -7,8 +7,8 @@ from pgs.domain.emails import normalise_email, same_address
 from pgs.domain.errors import refuse
 from pgs.domain.invites import Invite
 from pgs.domain.roles import Role
+from pgs.http.admin.authorization import AdminCall, change
 from pgs.http.admin.endpoints import admin_list, admin_read, admin_write
-from pgs.http.admin.gate import AdminCall, change
 from pgs.http.api.endpoint import Answer
 from pgs.http.api.lists import LIMIT_DEFAULT, Wanted, cut, wanted_page
 from pgs.storage.invites import END, find_account_of, invites_page, pending_for_address

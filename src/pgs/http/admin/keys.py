@@ -12,8 +12,8 @@ from pgs.domain.environments import Environment
 from pgs.domain.errors import refuse
 from pgs.domain.names import LABEL_MAX
 from pgs.domain.secrets import HidesSecrets
+from pgs.http.admin.authorization import AdminCall, account_now, change
 from pgs.http.admin.endpoints import admin_list, admin_write
-from pgs.http.admin.gate import AdminCall, account_now, change
 from pgs.http.api.endpoint import Answer
 from pgs.http.api.lists import Wanted, cut, follow, wanted_page
 

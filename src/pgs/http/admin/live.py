@@ -15,8 +15,8 @@ import trio
 from pgs.actors.shared.activity import ActivityEvent, Subscriber
 from pgs.actors.shared.admission import policy_of
 from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.http.admin.authorization import AdminCall, may_go_on
 from pgs.http.admin.endpoints import admin_read
-from pgs.http.admin.gate import AdminCall, may_go_on
 from pgs.http.admin.paths import environment_asked
 from pgs.http.api.auth import overloaded
 from pgs.http.api.endpoint import Answer, Reply, Stream, Write

@@ -11,8 +11,8 @@ from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.matches import MatchStatus, MatchWithSeats
 from pgs.domain.play import Move
+from pgs.http.admin.authorization import AdminCall
 from pgs.http.admin.endpoints import LIST_QUERY, admin_read
-from pgs.http.admin.gate import AdminCall
 from pgs.http.admin.paths import environment_asked
 from pgs.http.admin.webhooks import AttemptRecord, attempt_record
 from pgs.http.api.endpoint import Answer

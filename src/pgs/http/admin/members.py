@@ -6,8 +6,8 @@ from pgs.actors.messages.account.factors import ResetFactor
 from pgs.actors.messages.account.people import ChangeRole, RemoveMember
 from pgs.domain.members import Member
 from pgs.domain.roles import Role
+from pgs.http.admin.authorization import AdminCall, account_now, change
 from pgs.http.admin.endpoints import admin_list, admin_write
-from pgs.http.admin.gate import AdminCall, account_now, change
 from pgs.http.api.endpoint import Answer
 from pgs.http.api.lists import Wanted, cut, follow, wanted_page
 

@@ -6,8 +6,8 @@ from pgs.actors.messages.account.settings import AddOrigin, RemoveOrigin
 from pgs.domain.accounts import Account
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest
+from pgs.http.admin.authorization import AdminCall, account_now, change
 from pgs.http.admin.endpoints import admin_read, admin_write
-from pgs.http.admin.gate import AdminCall, account_now, change
 from pgs.http.api.body import convert
 from pgs.http.api.endpoint import Answer
 

@@ -2,7 +2,7 @@
 
 from pgs.domain.environments import Environment, is_environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
-from pgs.http.admin.gate import AdminCall
+from pgs.http.admin.authorization import AdminCall
 
 
 def environment_of(call: AdminCall) -> Environment:

@@ -4,8 +4,8 @@ import msgspec
 
 from pgs.actors.messages.account.settings import SetPrices
 from pgs.domain.accounts import Account
+from pgs.http.admin.authorization import AdminCall, account_now, change
 from pgs.http.admin.endpoints import admin_read, admin_write
-from pgs.http.admin.gate import AdminCall, account_now, change
 from pgs.http.admin.paths import environment_of
 from pgs.http.api.body import Cents
 from pgs.http.api.endpoint import Answer

@@ -5,8 +5,8 @@ from msgspec import UNSET, UnsetType
 
 from pgs.actors.messages.account.settings import AgreeTerms
 from pgs.http.admin.account import AccountRecord, shown
+from pgs.http.admin.authorization import AdminCall, account_now, change
 from pgs.http.admin.endpoints import admin_read, admin_write
-from pgs.http.admin.gate import AdminCall, account_now, change
 from pgs.http.api.body import SafeInt
 from pgs.http.api.endpoint import Answer
 from pgs.storage.terms import offered_terms

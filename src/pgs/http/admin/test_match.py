@@ -13,8 +13,8 @@ from pgs.actors.messages.seats import SeatTogether
 from pgs.domain.errors import Refusal, refuse
 from pgs.domain.secrets import HidesSecrets
 from pgs.domain.sessions import TTL_MAX, SessionClaims, sign_session
+from pgs.http.admin.authorization import AdminCall, account_now
 from pgs.http.admin.endpoints import admin_write
-from pgs.http.admin.gate import AdminCall, account_now
 from pgs.http.api.auth import overloaded
 from pgs.http.api.body import Cents
 from pgs.http.api.endpoint import Answer, Reply

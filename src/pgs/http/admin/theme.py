@@ -5,8 +5,8 @@ from msgspec.structs import replace
 from pgs.actors.messages.account.settings import SetTheme
 from pgs.domain.errors import Refusal
 from pgs.domain.themes import StoredTheme
+from pgs.http.admin.authorization import AdminCall, change
 from pgs.http.admin.endpoints import admin_read, admin_write
-from pgs.http.admin.gate import AdminCall, change
 from pgs.http.admin.paths import environment_of
 from pgs.http.api.endpoint import Answer
 from pgs.http.api.themes import (

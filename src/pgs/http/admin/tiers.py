@@ -5,8 +5,8 @@ import trio
 from msgspec import UNSET, UnsetType
 
 from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.http.admin.authorization import AdminCall, account_now
 from pgs.http.admin.endpoints import admin_read
-from pgs.http.admin.gate import AdminCall, account_now
 from pgs.http.admin.paths import environment_asked
 from pgs.http.api.endpoint import Answer
 

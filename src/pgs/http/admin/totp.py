@@ -6,8 +6,8 @@ from pgs.actors.messages.account import factors
 from pgs.actors.messages.account.factors import EnrollTotp, Enrolment, VerifyTotp
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.secrets import HidesSecrets
+from pgs.http.admin.authorization import AdminCall, change, locked
 from pgs.http.admin.endpoints import admin_write
-from pgs.http.admin.gate import AdminCall, change, locked
 from pgs.http.admin.qr import qr_svg
 from pgs.http.api.endpoint import Answer
 

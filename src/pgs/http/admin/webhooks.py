@@ -15,8 +15,8 @@ from pgs.actors.messages.account.webhooks import (
 from pgs.actors.messages.courier import SendTest
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.secrets import HidesSecrets
+from pgs.http.admin.authorization import AdminCall, change
 from pgs.http.admin.endpoints import admin_list, admin_read, admin_write
-from pgs.http.admin.gate import AdminCall, change
 from pgs.http.admin.paths import environment_of
 from pgs.http.api.auth import overloaded
 from pgs.http.api.endpoint import Answer, Reply

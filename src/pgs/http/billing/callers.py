@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal
-from pgs.http.admin.gate import AdminCall
+from pgs.http.admin.authorization import AdminCall
 from pgs.http.admin.paths import environment_asked, environment_of
 from pgs.http.api.endpoint import Answer, Call
 from pgs.http.api.lists import AccountCall

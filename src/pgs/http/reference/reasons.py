@@ -25,14 +25,14 @@ OF_EVERY_CALL: Final[dict[Credential | None, tuple[str, ...]]] = {
 
 def reasons_of(endpoint: Endpoint) -> tuple[str, ...]:
     """Return every reason of a call, in the order of the catalogue."""
-    own = {*OF_EVERY_CALL[endpoint.credential], *endpoint.errors, *_gates(endpoint)}
+    own = {*OF_EVERY_CALL[endpoint.credential], *endpoint.errors, *_of_authorization(endpoint)}
     own.add(endpoint.outage)
     if endpoint.crash is not None:
         own.add(endpoint.crash)
     return tuple(reason for reason in ERRORS if reason in own)
 
 
-def _gates(endpoint: Endpoint) -> list[str]:
+def _of_authorization(endpoint: Endpoint) -> list[str]:
     if endpoint.credential != "identity":
         return []
     rule = rule_of(endpoint.method, endpoint.path)

@@ -99,7 +99,7 @@ async def test_a_step_up_that_expired_on_the_way_to_the_actor_is_refused(
         )
 
 
-async def test_a_member_written_without_the_actor_passes_the_gates_within_a_minute(
+async def test_a_member_written_without_the_actor_is_let_in_within_a_minute(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

@@ -1,9 +1,9 @@
-"""The gates of the admin API, in the promised order: identity, membership, role, step-up.
+"""Who may call the admin API: identity, membership, role and step-up, checked in this order.
 
-If-Match is checked after the gates, and before the body is read and before the path's record is
-looked up. A stale revision is therefore refused before any fault of the body or the path. While a
-call waits for the account actor, its caller may be removed, or somebody else may write. The actor
-therefore checks gates and revision again; `change` passes the rule and the revision to it.
+If-Match is checked after these, and before the body is read and before the path's record is looked
+up. A stale revision is therefore refused before any fault of the body or the path. While a call
+waits for the account actor, its caller may be removed, or somebody else may write. The actor
+therefore checks the caller and the revision again; `change` passes the rule and the revision to it.
 """
 
 import re
@@ -67,23 +67,23 @@ class Caller(msgspec.Struct, frozen=True):
     def account(self) -> Account:
         """The caller's account as it was when the call was admitted.
 
-        LookupError if the call has no membership gate.
+        LookupError if the call asks for no membership.
         """
         return self._member().account
 
     @property
     def role(self) -> Role:
-        """The caller's role. LookupError if the call has no membership gate."""
+        """The caller's role. LookupError if the call asks for no membership."""
         return self._member().member.role
 
     def _member(self) -> KnownMember:
         if self.known is None:
-            raise LookupError("this call has no membership gate")
+            raise LookupError("this call asks for no membership")
         return self.known
 
 
 AdminCall = CallBy[Caller]
-"""A call with an identity token that has passed its gates."""
+"""A call with an identity token whose caller may make it."""
 
 
 class Verifier(Protocol):
@@ -101,7 +101,7 @@ class IdentityAuthenticator:
         self._verifier = verifier
 
     async def __call__(self, request: Request, /) -> Caller | Refusal | BadRequest | Reply:
-        """Return the caller, the refusal of the first failed gate, or the fault of If-Match.
+        """Return the caller, the refusal of the first failed check, or the fault of If-Match.
 
         Raises `NotHere` for a member of an account that another node owns.
         """
@@ -214,7 +214,7 @@ async def change(
 def build(
     call: AdminCall, kind: Callable[Concatenate[str, P], C], /, *args: P.args, **kwargs: P.kwargs
 ) -> C:
-    """Return the command of a call, with the caller's revision, gates and sign-in."""
+    """Return the command of a call, with the caller's revision, rule and sign-in."""
     command = kind(call.principal.uid, *args, **kwargs)
     if isinstance(command, AccountCommand):
         return msgspec.structs.replace(
