@@ -13,6 +13,7 @@ from structlog.typing import EventDict
 from pgs.domain.leases import TAKE_S
 from pgs.domain.shards import SHARDS
 from pgs.storage.postgres import keeper as rules
+from pgs.storage.postgres import watcher
 from pgs.storage.postgres.lease import number_of
 from pgs.storage.postgres.session import WriterSession
 from tests.journeys.service import until
@@ -201,7 +202,7 @@ async def test_a_look_that_fails_is_told_and_repeated_on_a_new_connection(
 async def test_a_look_without_an_answer_is_given_up_and_repeated_on_a_new_connection(
     url: str, operator: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rules, "LOOK_LIMIT_S", 0.1)
+    monkeypatch.setattr(watcher, "LOOK_LIMIT_S", 0.1)
     async with owner_of_all(url) as node:
         pids = _watchers(operator)
         with operator.transaction():

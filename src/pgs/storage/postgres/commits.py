@@ -8,9 +8,10 @@ from typing import Final, Protocol
 import outcome
 from psycopg import pq
 
-from pgs.storage.postgres.connection import Connection, Lost, StatementRefused, is_error, refused
+from pgs.storage.postgres.connection import Lost, StatementRefused, is_error, refused
 from pgs.storage.postgres.counts import CommitCount
 from pgs.storage.postgres.notices import TELL, TOLD
+from pgs.storage.postgres.session import WritingSession
 from pgs.storage.postgres.statements import PLAIN, Statement, Values, bound, counting
 from pgs.storage.transactions import Outcome, OutcomeUnknown, StoreOutage, Tx, WriteFailed
 from pgs.storage.writer import Job, answer, log_error
@@ -23,17 +24,6 @@ _TAKEN: Final = "23505"  # a unique index or a primary key: another write came f
 _COUNTED_OTHERWISE: Final = "22012"  # the division by zero of a statement that counts its rows
 
 Step = tuple[Statement, Values]
-
-
-class Session(Protocol):
-    """The writer's session with the server, numbered from 1."""
-
-    number: int
-    connection: Connection
-    warnings: list[str]
-
-    def close(self) -> None:
-        """End the session."""
 
 
 class Guard(Protocol):
@@ -52,14 +42,14 @@ class PostgresCommits:
 
     def __init__(
         self,
-        session: Session,
-        reopen: Callable[[], Session],
+        session: WritingSession,
+        reopen: Callable[[], WritingSession],
         guard: Guard,
         count: CommitCount | None = None,
     ) -> None:
         """`reopen` returns the next session, or raises `StoreOutage`."""
         self._count = (count or CommitCount()).step
-        self._session: Session | None = session
+        self._session: WritingSession | None = session
         self._reopen = reopen
         self._guard = guard
         self.session = session.number
@@ -78,7 +68,7 @@ class PostgresCommits:
         answer(stale, WriteFailed, "the session in which this was decided has ended")
         self._commit([job for job in jobs if job.session == session.number])
 
-    def _open_session(self) -> Session | StoreOutage:
+    def _open_session(self) -> WritingSession | StoreOutage:
         if self._session is None:
             try:
                 self._session = self._reopen()
@@ -109,7 +99,11 @@ class PostgresCommits:
         self._send(self._session, jobs, steps, ends)
 
     def _send(
-        self, session: Session, jobs: Sequence[Job], steps: Sequence[Step], ends: Sequence[int]
+        self,
+        session: WritingSession,
+        jobs: Sequence[Job],
+        steps: Sequence[Step],
+        ends: Sequence[int],
     ) -> None:
         session.warnings.clear()
         try:

@@ -7,9 +7,10 @@ commits would wait for each other.
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import Final
 
 from pgs.storage.postgres.connection import Connection, Lost
+from pgs.storage.postgres.session import WritingSession
 from pgs.storage.postgres.statements import PLAIN, Statement, Values, bound, literals
 
 _ALL: Final = "(name = 'writes' or name like 'writes %')"
@@ -24,13 +25,6 @@ _FIRST: Final = (
     f"select $1::text, coalesce(max(beats), 0) + 1 from heartbeat where {_ALL} "
     "on conflict (name) do update set beats = excluded.beats returning beats"
 )
-
-
-class Session(Protocol):
-    """A writer's session. `warnings` are those of the server so far."""
-
-    connection: Connection
-    warnings: list[str]
 
 
 class CommitCount:
@@ -55,7 +49,7 @@ class CommitCount:
         ((greatest,),) = connection.command(_GREATEST)
         return int(greatest)
 
-    def first_commit(self, session: Session) -> int:
+    def first_commit(self, session: WritingSession) -> int:
         """Return how many commits the database holds, after one more.
 
         A commit that waits for the disk, and for a standby if there is one, proves that this server

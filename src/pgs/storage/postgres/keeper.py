@@ -18,7 +18,9 @@ from pgs.domain.shards import Node, share_out
 from pgs.storage.nodes import Tally
 from pgs.storage.postgres import lease
 from pgs.storage.postgres.connection import Connection, StatementRefused
-from pgs.storage.postgres.lease import Look, Seen, Session, State, WriterLine
+from pgs.storage.postgres.lease import Look, Seen, State, WriterLine
+from pgs.storage.postgres.session import WritingSession
+from pgs.storage.postgres.watcher import Watcher
 from pgs.storage.transactions import StoreOutage
 
 LOOK_S: Final = 0.25
@@ -31,9 +33,6 @@ takes seconds; the first try that succeeds ends the outage."""
 
 SILENT_S: Final = 3.0
 """Seconds after which a session that confirms no beat is given up: the database does not answer."""
-
-LOOK_LIMIT_S: Final = 3.0
-"""Seconds after which a look is given up, with its connection."""
 
 log = structlog.get_logger("pgs.nodes")
 
@@ -71,12 +70,12 @@ class Keeper:
         self.tally = Tally()
         self._me = me
         self._line = line
-        self._watch = watch
+        self._watcher = Watcher(me.name, watch)
         self._release = release
         self._drop_memory = drop
         self._prepare = prepare
         self._tell_taken = taken
-        self._session: Session | None = None
+        self._session: WritingSession | None = None
         self._number = 0
         self._own_numbers: set[int] = set()  # of all sessions of this process
         self._last_beat: float | None = None
@@ -174,7 +173,7 @@ class Keeper:
             log.info("session_opened", node=self._me.name, number=number)
             await self._beat_on(session)
 
-    async def _beat_on(self, session: Session) -> None:
+    async def _beat_on(self, session: WritingSession) -> None:
         """Beat until the session has ended."""
         name, number = self._me.name, self._number
         while self._session is session:
@@ -195,7 +194,7 @@ class Keeper:
             with trio.move_on_at(submitted + HEARTBEAT_S):
                 await self._ended.wait()
 
-    def lose(self, session: Session) -> None:
+    def lose(self, session: WritingSession) -> None:
         """Forget everything that depended on a session that has ended, and end it."""
         if self._session is not session:
             return
@@ -211,31 +210,14 @@ class Keeper:
     # Looks
 
     async def _keep_looking(self, nursery: trio.Nursery) -> None:
-        connection: Connection | None = None
         while True:
             await trio.sleep(LOOK_S)
             if self._session is None:
-                _close(connection)
-                connection = None
-                continue
-            try:
-                with trio.fail_after(LOOK_LIMIT_S):
-                    if connection is None:
-                        connection = await trio.to_thread.run_sync(self._watch)
-                    seen = await trio.to_thread.run_sync(
-                        lease.look, connection, abandon_on_cancel=True
-                    )
-            except trio.TooSlowError:
-                connection = None  # a thread still uses it
-                continue
-            except (StoreOutage, StatementRefused) as error:
-                log.warning("look_failed", node=self._me.name, error=str(error))
-                _close(connection)
-                connection = None
-                continue
-            await self._act_on(seen, connection, nursery)
+                self._watcher.close()
+            elif (seen := await self._watcher.look()) is not None:
+                await self._act_on(seen, nursery)
 
-    async def _act_on(self, seen: Look, connection: Connection, nursery: trio.Nursery) -> None:
+    async def _act_on(self, seen: Look, nursery: trio.Nursery) -> None:
         now = trio.current_time()
         self._sightings = self._sightings.look([node.beat for node in seen.nodes], now)
         self._nodes = {node.node.name: node.node for node in seen.nodes}
@@ -244,7 +226,7 @@ class Keeper:
         self.tally.draining = states.get(self._me.name) == "draining"
         for node in seen.nodes:  # one that starts has a session before it beats, and owns nothing
             if node.pid is not None and node.node.name in seen.owners.values():
-                await self._end_if_silent(node, connection)
+                await self._end_if_silent(node)
         session = self._session
         if session is None or self._stopping or not self._is_fresh():
             return
@@ -262,12 +244,12 @@ class Keeper:
         silent = self._sightings.is_silent(node.node.name)
         return node.pid is not None and node.state == "up" and not silent
 
-    async def _end_if_silent(self, node: Seen, connection: Connection) -> None:
+    async def _end_if_silent(self, node: Seen) -> None:
         me, fresh = self._me.name, self._is_fresh()
         if not may_end(self._sightings, node.node.name, me=me, fresh=fresh):
             return
         try:
-            ended = await trio.to_thread.run_sync(lease.end_session, connection, node)
+            ended = await self._watcher.end_session(node)
         except (StoreOutage, StatementRefused) as error:
             log.warning("session_not_ended", of=node.node.name, error=str(error))
         else:
@@ -276,7 +258,9 @@ class Keeper:
 
     # Shards
 
-    async def _take(self, session: Session, shards: Collection[int], nursery: trio.Nursery) -> None:
+    async def _take(
+        self, session: WritingSession, shards: Collection[int], nursery: trio.Nursery
+    ) -> None:
         name, number = self._me.name, self._number
         try:
             taken = await self._line.run(
@@ -300,7 +284,7 @@ class Keeper:
         log.info("shards_taken", node=name, count=len(starts), wait_s=wait)
         nursery.start_soon(self._begin, session, starts)
 
-    async def _begin(self, session: Session, starts: Mapping[int, float]) -> None:
+    async def _begin(self, session: WritingSession, starts: Mapping[int, float]) -> None:
         """Answer for shards that were taken, each from its time, once they are prepared."""
         while self._session is session:
             try:
@@ -326,7 +310,7 @@ class Keeper:
         """
         return None if last is not None and last.session in self._own_numbers else last
 
-    async def _give(self, session: Session, shard: int) -> None:
+    async def _give(self, session: WritingSession, shard: int) -> None:
         """Hand one shard over: let nothing more be written, commit that it is free, unlock it."""
         if self._session is not session:  # lost before this task began
             return
@@ -348,8 +332,3 @@ class Keeper:
                 known.pop(shard, None)
             if not self._own:
                 self._none_left.set()
-
-
-def _close(connection: Connection | None) -> None:
-    if connection is not None:
-        connection.close()

@@ -19,7 +19,7 @@ import msgspec
 from pgs.domain.leases import Beat
 from pgs.domain.shards import Node
 from pgs.storage.postgres.connection import Connection, Lost
-from pgs.storage.postgres.session import PRESENCE
+from pgs.storage.postgres.session import PRESENCE, WritingSession
 from pgs.storage.postgres.statements import literals
 from pgs.storage.reader import Row
 from pgs.storage.transactions import SqlValue
@@ -99,28 +99,21 @@ _END: Final = (
 )
 
 
-class Session(Protocol):
-    """A writing session, such as a `WriterSession`. `warnings` holds the server's so far."""
-
-    connection: Connection
-    warnings: list[str]
-
-
 class WriterLine(Protocol):
     """Runs work on the node's writing session, one piece after the other."""
 
-    async def open(self) -> Session:
+    async def open(self) -> WritingSession:
         """Open a session that holds the node's lock, and return it. Raises `StoreOutage`."""
         ...
 
-    async def run(self, session: Session, work: Callable[[Session], T]) -> T:
+    async def run(self, session: WritingSession, work: Callable[[WritingSession], T]) -> T:
         """Return what `work` returns. Raises `StoreOutage` and `StatementRefused`.
 
         Also raises `StoreOutage` if this session has ended, and does not begin the work then.
         """
         ...
 
-    def abandon(self, session: Session) -> None:
+    def abandon(self, session: WritingSession) -> None:
         """End a session at once, even while it waits for an answer."""
         ...
 
@@ -158,7 +151,7 @@ def number_of(name: str) -> int:
     return zlib.crc32(name.encode()) % 2**31 or 1
 
 
-def enter(session: Session, me: Node) -> int:
+def enter(session: WritingSession, me: Node) -> int:
     """Return the number of a new session of this node, once its row is committed.
 
     The session holds the node's lock already. The commit comes before anything is read or answered:
@@ -168,7 +161,7 @@ def enter(session: Session, me: Node) -> int:
     return int(number)
 
 
-def beat(session: Session, name: str, number: int) -> int:
+def beat(session: WritingSession, name: str, number: int) -> int:
     """Return the count of this session's beats after one more. `Lost` if a newer one began."""
     rows = _write(session, _BEAT, [name, number])
     if not rows:
@@ -185,7 +178,7 @@ def look(connection: Connection) -> Look:
     return Look(nodes, {int(shard): name for shard, name in connection.command(_OWNED)})
 
 
-def take(session: Session, name: str, number: int, shards: Collection[int]) -> Taken:
+def take(session: WritingSession, name: str, number: int, shards: Collection[int]) -> Taken:
     """Lock those of the shards that nobody holds, and commit that this session holds them.
 
     None of `shards` may be held by this session already: PostgreSQL would count a second lock, and
@@ -207,7 +200,7 @@ def take(session: Session, name: str, number: int, shards: Collection[int]) -> T
     return Taken(last)
 
 
-def hand_over(session: Session, name: str, number: int, shards: Sequence[int]) -> None:
+def hand_over(session: WritingSession, name: str, number: int, shards: Sequence[int]) -> None:
     """Commit that this session gives the shards up, and then unlock them.
 
     Nothing of them may be written any more when this is called. Unlocking takes a second round
@@ -231,7 +224,7 @@ def end_session(connection: Connection, silent: Seen) -> bool:
     return bool(rows) and bool(rows[0][0])
 
 
-def _write(session: Session, statement: str, values: Sequence[SqlValue]) -> list[Row]:
+def _write(session: WritingSession, statement: str, values: Sequence[SqlValue]) -> list[Row]:
     """Return the rows of a statement that commits by itself. Raises `Lost` on any warning.
 
     A commit whose wait for the standby is cancelled succeeds with a warning, and is not replicated.

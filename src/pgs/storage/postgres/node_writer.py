@@ -17,9 +17,10 @@ import trio
 from psycopg import Error
 from trio.socket import AF_UNIX, SHUT_RDWR, SOCK_STREAM, fromfd
 
-from pgs.storage.postgres.commits import Guard, PostgresCommits, Session
+from pgs.storage.postgres.commits import Guard, PostgresCommits
 from pgs.storage.postgres.connection import Lost, StatementRefused
 from pgs.storage.postgres.counts import CommitCount
+from pgs.storage.postgres.session import WritingSession
 from pgs.storage.transactions import StoreOutage, Tx
 from pgs.storage.writer import Job, Writer, log_error
 
@@ -48,12 +49,16 @@ class NodeCommits(PostgresCommits):
     """
 
     def __init__(
-        self, session: Session, reopen: Callable[[], Session], guard: Guard, count: CommitCount
+        self,
+        session: WritingSession,
+        reopen: Callable[[], WritingSession],
+        guard: Guard,
+        count: CommitCount,
     ) -> None:
         super().__init__(session, reopen, guard, count)
-        self.ended: Session | None = None
-        self._first: Session | None = session  # until it was asked for
-        self._abandoned: Session | None = None
+        self.ended: WritingSession | None = None
+        self._first: WritingSession | None = session  # until it was asked for
+        self._abandoned: WritingSession | None = None
         self._closing = threading.Lock()  # of a session's socket
 
     def commit(self, jobs: Sequence[Job]) -> None:
@@ -72,7 +77,7 @@ class NodeCommits(PostgresCommits):
         if jobs:
             super().commit(jobs)
 
-    def _open_session(self) -> Session | StoreOutage:
+    def _open_session(self) -> WritingSession | StoreOutage:
         self._drop_abandoned()
         return self._session or StoreOutage(_ENDED)
 
@@ -96,14 +101,14 @@ class NodeCommits(PostgresCommits):
         else:
             job.result = outcome.Value(result)
 
-    def _open(self) -> Session:
+    def _open(self) -> WritingSession:
         first, self._first = self._first, None
         if first is None or first is not self._session:
             self._drop()
             self._session = self._reopen()
         return self._session
 
-    def abandon_session(self, session: Session) -> None:
+    def abandon_session(self, session: WritingSession) -> None:
         """End a session at once, from any thread: whoever waits for the server goes on."""
         with self._closing:
             self._abandoned = session
@@ -140,9 +145,9 @@ class NodeWriter(Writer):
         self.on_lost: Callable[[Any], None] = lambda session: None
         self.on_opened: Callable[[], None] = lambda: None
 
-    async def open(self) -> Session:
+    async def open(self) -> WritingSession:
         """Open a session that holds the node's lock, and return it. Raises `StoreOutage`."""
-        session: Session = await self._send(SessionJob(None, lambda session: session))
+        session: WritingSession = await self._send(SessionJob(None, lambda session: session))
         if session.number != self._of_node.session:
             self._of_node.session = session.number
             self.on_opened()

@@ -6,7 +6,7 @@ not committed can be committed any more. So no write needs to ask whether the lo
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Protocol
 
 from pgs.storage.postgres.connection import Connection, StatementRefused, connect
 from pgs.storage.postgres.statements import literals
@@ -33,6 +33,20 @@ ENDING_MS: Final = 50
 
 class DatabaseInUse(StoreOutage):
     """Another service writes this database."""
+
+
+class WritingSession(Protocol):
+    """What writes on a session need of it, so that tests can do without a server.
+
+    `number` counts the sessions of this process from 1. `warnings` holds the server's so far.
+    """
+
+    number: int
+    connection: Connection
+    warnings: list[str]
+
+    def close(self) -> None:
+        """End the session."""
 
 
 class WriterSession:
