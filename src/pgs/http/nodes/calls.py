@@ -14,22 +14,8 @@ import trio
 
 from pgs.domain.secrets import HidesSecrets
 from pgs.domain.shards import Node
+from pgs.http.nodes.connections import CONNECT_S, Connections, NoRoom
 from pgs.http.transport.asgi import Headers
-
-CONNECTIONS_MAX: Final = 512
-"""Connections to other nodes at once. Each held call and each live stream keeps one for as long as
-it lasts; a proxy that learns the owners leaves few requests to forward."""
-
-KEPT_MAX: Final = 32
-"""Connections that are kept open without a request. They save a round trip each."""
-
-KEPT_S: Final = 60.0
-"""Seconds for which a connection is kept without a request. Less than the 75 s after which the
-other node closes it, so that no request meets a closing connection."""
-
-CONNECT_S: Final = 1.0
-"""Seconds to connect to another node, or to get one of the connections. The nodes are near each
-other, and a caller who is refused tries again."""
 
 SILENCE_S: Final = 75.0
 """Seconds without a byte of an answer. A live stream may be silent for 50 s."""
@@ -54,9 +40,7 @@ _OWN_CONNECTION: Final = frozenset(
 )
 """Headers that concern one connection, or that the sender of a message states itself."""
 
-_TIMEOUTS: Final = {
-    "timeout": {"connect": CONNECT_S, "pool": CONNECT_S, "write": SILENCE_S, "read": SILENCE_S}
-}
+_TIMEOUTS: Final = {"timeout": {"connect": CONNECT_S, "write": SILENCE_S, "read": SILENCE_S}}
 
 
 class NotReached(Exception):
@@ -91,14 +75,10 @@ class NodeCalls:
     """The connections of this node to the others."""
 
     def __init__(self) -> None:
-        self._pool = httpcore.AsyncConnectionPool(
-            max_connections=CONNECTIONS_MAX,
-            max_keepalive_connections=KEPT_MAX,
-            keepalive_expiry=KEPT_S,
-        )
+        self._connections = Connections()
 
     async def aclose(self) -> None:
-        await self._pool.aclose()
+        await self._connections.aclose()
 
     @asynccontextmanager
     async def exchange(self, node: Node, outgoing: Outgoing) -> AsyncIterator[Incoming]:
@@ -119,21 +99,20 @@ class NodeCalls:
         )
         request.stream = _Body(outgoing.body)
         try:
-            response = await self._pool.handle_async_request(request)
-        except (httpcore.ConnectError, httpcore.ConnectTimeout, httpcore.PoolTimeout) as error:
+            async with self._connections.one(url.origin) as connection:
+                response = await _begun(connection, request, node)
+                try:
+                    yield Incoming(
+                        response.status,
+                        passed_on(response.headers),
+                        _length(response.headers),
+                        _pieces(response, node),
+                    )
+                finally:
+                    with trio.CancelScope(shield=True):
+                        await response.aclose()
+        except NoRoom as error:
             raise NotReached(node.name) from error
-        except (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError) as error:
-            raise Lost(node.name) from error
-        try:
-            yield Incoming(
-                response.status,
-                passed_on(response.headers),
-                _length(response.headers),
-                _pieces(response, node),
-            )
-        finally:
-            with trio.CancelScope(shield=True):
-                await response.aclose()
 
     async def whole(self, node: Node, outgoing: Outgoing) -> tuple[int, Headers, bytes]:
         """Return status, headers and body of another node's answer.
@@ -159,6 +138,18 @@ def _framing(outgoing: Outgoing) -> Headers:
     if not outgoing.body and outgoing.method in ("GET", "HEAD", "DELETE"):
         return []
     return [(b"content-length", b"%d" % len(outgoing.body))]
+
+
+async def _begun(
+    connection: httpcore.AsyncHTTPConnection, request: httpcore.Request, node: Node
+) -> httpcore.Response:
+    """Return the start of an answer. Raises `NotReached` and `Lost`."""
+    try:
+        return await connection.handle_async_request(request)
+    except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+        raise NotReached(node.name) from error
+    except (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError) as error:
+        raise Lost(node.name) from error
 
 
 def _length(headers: Headers) -> int | None:

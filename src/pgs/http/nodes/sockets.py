@@ -20,7 +20,8 @@ from wsproto.events import (
 )
 
 from pgs.domain.shards import Node
-from pgs.http.nodes.calls import CONNECT_S, SILENCE_S, NotReached, passed_on
+from pgs.http.nodes.calls import SILENCE_S, NotReached, passed_on
+from pgs.http.nodes.connections import CONNECT_S
 from pgs.http.transport.asgi import Headers, Message, Receive, Send
 
 READ_BYTES: Final = 64 * 1024
