@@ -2,7 +2,9 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
+import msgspec
 import structlog
 
 from pgs.actors.core import Core
@@ -14,6 +16,7 @@ from pgs.http.embed import make_embed
 from pgs.http.game.auth import authenticate_session
 from pgs.http.identity.verifier import IdentityVerifier
 from pgs.http.nodes.calls import NodeCalls
+from pgs.http.nodes.commands import CommandCalls, CommandDoor
 from pgs.http.nodes.forwarding import Forwarding
 from pgs.http.outbound.fetch import JsonClient
 from pgs.http.pages import make_pages
@@ -21,6 +24,7 @@ from pgs.http.portal import read_portal
 from pgs.http.surface import ENDPOINTS, WEBSOCKETS
 from pgs.http.transport.asgi import App
 from pgs.http.transport.sockets import OpenSockets
+from pgs.operator.execute import execute_for_node
 
 log = structlog.get_logger("pgs.serve")
 
@@ -59,8 +63,33 @@ async def among_nodes(app: Dispatcher, services: Services) -> AsyncIterator[App]
         return
     calls = NodeCalls()
     parts = services.parts
+    door = CommandDoor(
+        services.owners.me.name,
+        lambda: parts.ring,
+        parts.clock,
+        partial(execute_for_node, services.core),
+        parts.system.spawn,
+    )
     try:
-        yield Forwarding(app, services.owners, lambda: parts.ring, calls, parts.on_event)
+        yield Forwarding(app, services.owners, lambda: parts.ring, calls, parts.on_event, door)
+    finally:
+        await calls.aclose()
+
+
+@asynccontextmanager
+async def commanding_nodes(core: Core) -> AsyncIterator[Core]:
+    """Yield the core for operators' commands. One of several nodes sends them to the others, too.
+
+    In an installation of one node it is `core` itself.
+    """
+    if core.shards is None:
+        yield core
+        return
+    calls, parts = NodeCalls(), core.parts
+    try:
+        yield msgspec.structs.replace(
+            core, nodes=CommandCalls(calls, lambda: parts.ring, parts.clock, parts.rng)
+        )
     finally:
         await calls.aclose()
 

@@ -27,6 +27,7 @@ from pgs.http.api.routes import body_limits
 from pgs.http.api.services import Services
 from pgs.http.identity.verifier import IdentityVerifier
 from pgs.http.internal import Answering, InternalApp
+from pgs.http.nodes.commands import AGAIN_PATH, COMMAND_BYTES, COMMANDS_PATH
 from pgs.http.nodes.owners import Owners
 from pgs.http.outbound.resolver import LimitedResolver
 from pgs.http.surface import ENDPOINTS
@@ -40,7 +41,7 @@ from pgs.logs import Lines
 from pgs.metrics import Metrics
 from pgs.operator.protocol import serve_operator
 from pgs.privacy import kept_files, warn_of_open
-from pgs.public import among_nodes, make_public_app, make_verifier
+from pgs.public import among_nodes, commanding_nodes, make_public_app, make_verifier
 from pgs.readiness import Readiness
 from pgs.storage.transactions import StoreOutage
 
@@ -178,7 +179,10 @@ def _edges(
     clock: Clock, versions: ServedVersions, metrics: Metrics, lines: Lines | None
 ) -> Callable[[App], Edge]:
     """Return a function that wraps an application in the edge."""
-    random, body_limit = RandomBlock(SystemRng()), body_limits(ENDPOINTS, DEFAULT_BODY_BYTES)
+    random = RandomBlock(SystemRng())
+    body_limit = body_limits(
+        ENDPOINTS, DEFAULT_BODY_BYTES, dict.fromkeys((COMMANDS_PATH, AGAIN_PATH), COMMAND_BYTES)
+    )
     return lambda app: Edge(
         app,
         new_request_id=lambda: new_id(REQUEST, clock.now(), random.bytes(ENTROPY_BYTES)),
@@ -243,7 +247,7 @@ async def _operating(core: Core, config: Config) -> AsyncIterator[trio.CancelSco
         with scope:
             await serve_operator(core, config.data_dir, task_status=task_status)
 
-    async with trio.open_nursery() as nursery:
+    async with commanding_nodes(core) as core, trio.open_nursery() as nursery:
         await nursery.start(operate)
         yield scope
         scope.cancel()

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs.domain.forwards import PROOF_MAX, is_forwarded, prove_forward
+from pgs.domain.forwards import PROOF_MAX, is_command, is_forwarded, prove_command, prove_forward
 from pgs.domain.keyring import KeyRing, new_ring, with_new_key
 
 RING = new_ring(b"k" * 6, b"s" * 32)
@@ -47,3 +47,31 @@ def test_a_target_with_a_line_feed_has_no_proof_of_another_request() -> None:
     ring: KeyRing = RING
     proof = prove_forward(ring, "n2", "GET", b"/a\n/b", b"")
     assert not is_forwarded(ring, proof, "n2", "GET", b"/a", b"")
+
+
+COMMAND = ("n2", "/nodes/commands", b"the body")
+
+
+def test_a_command_of_another_node_is_known_as_such() -> None:
+    proof = prove_command(RING, *COMMAND)
+    assert is_command(RING, proof, *COMMAND)
+    assert len(proof) <= PROOF_MAX
+    assert not is_command(OTHER, proof, *COMMAND)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [("n3", *COMMAND[1:]), ("n2", "/nodes", COMMAND[2]), (*COMMAND[:2], b"another body")],
+)
+def test_the_proof_of_a_command_is_valid_for_no_other(other: tuple[str, str, bytes]) -> None:
+    assert not is_command(RING, prove_command(RING, *COMMAND), *other)
+
+
+def test_the_proof_of_a_request_is_none_of_a_command() -> None:
+    assert not is_command(RING, prove_forward(RING, *REQUEST), *COMMAND)
+    assert not is_forwarded(RING, prove_command(RING, *COMMAND), *REQUEST)
+
+
+@given(st.text(max_size=200))
+def test_no_other_text_is_taken_for_a_command_s_proof(text: str) -> None:
+    assert not is_command(RING, text, *COMMAND)

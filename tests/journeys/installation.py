@@ -79,9 +79,8 @@ async def node_in_process(
         listen=address,
         database_url=seeded.url,
         node_name=name,
-        node_address=address,
         secret_key_file=seeded.key_file,
-        **how,
+        **{"node_address": address, **how},
     ) as service:
         yield OneNode(name, service)
 

@@ -12,8 +12,6 @@ import trio
 from pgs.app import open_core
 from pgs.config import Config
 from pgs.domain.leases import HOLD_S
-from pgs.operator.answers import Failed
-from pgs.operator.execute import execute
 from pgs.storage.postgres.lease import number_of
 from pgs.storage.postgres.session import DatabaseInUse
 from tests.journeys.client import Reply, ok
@@ -329,20 +327,3 @@ async def test_a_node_that_gets_sigterm_ends_in_time_and_its_partners_go_on(
             again = await nodes.until_ok("n2", "/partner/matches", key, seat_body("ann", "ann"))
             assert header(again, "idempotent-replayed") == "true"
             assert header(again, "x-pgs-owner") is None
-
-
-async def test_a_command_about_a_partner_of_another_node_is_refused(
-    tmp_path: Path, seeded: Seeded
-) -> None:
-    async with (
-        node_in_process(seeded, tmp_path, "n1") as one,
-        node_in_process(seeded, tmp_path, "n2") as two,
-    ):
-        await settled(one, two)
-        name = next(name for name in PARTNERS if two.owns(name))
-        line = msgspec.json.encode({"command": "partner.deactivate", "args": {"partnerId": name}})
-        refused = await execute(one.service.core, line)
-        assert isinstance(refused, Failed)
-        assert "does not own" in refused.error
-        done = await execute(two.service.core, line)
-        assert not isinstance(done, Failed)

@@ -17,7 +17,7 @@ from pgs.actors.parts import Parts
 from pgs.actors.shared.admission import PartnerAdmission
 from pgs.domain.environments import Environment
 from pgs.domain.rate import GAME_API_FACTOR, TEST_MATCH_POLICY, Bucket
-from pgs.domain.shards import shard_of
+from pgs.domain.shards import shard_of, shard_of_platform
 
 
 class Makers(msgspec.Struct, frozen=True):
@@ -202,8 +202,8 @@ class PartnerDirectory:
 
     @property
     def leads(self) -> bool:
-        """Whether this node does what the installation does once: it owns shard 0."""
-        return self._owns is None or self._owns(0)
+        """Whether this node does what the installation does once: it owns that shard."""
+        return self._owns is None or self._owns(shard_of_platform())
 
     def catalogue(self) -> Ref:
         """Return the actor that changes tiers and rake terms. Raises `NotOwned`."""

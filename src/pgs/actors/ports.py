@@ -1,4 +1,4 @@
-"""The interfaces to the outside: posting to partners' endpoints, and settling players' money."""
+"""The interfaces to the outside: partners' endpoints, players' money, and the other nodes."""
 
 from collections.abc import Mapping
 from typing import Literal, Protocol
@@ -6,6 +6,7 @@ from typing import Literal, Protocol
 from pgs.domain.nudges import TryOutcome
 from pgs.domain.payouts import Payout
 from pgs.domain.seats import Seat
+from pgs.domain.shards import Node
 
 ChargeAnswer = Literal["confirmed", "pending", "declined"]
 
@@ -36,4 +37,23 @@ class SettlementPort(Protocol):
 
     async def pay(self, match_id: str, payout: Payout) -> ChargeAnswer:
         """Return settlement's answer about a payout. Raises `UndefinedAnswer`."""
+        ...
+
+
+class NodeNotReached(Exception):
+    """The other node has not carried the command out, and will not. The text says why."""
+
+
+class NodeAnswerLost(Exception):
+    """No answer came from the other node. It may have carried the command out."""
+
+
+class NodesPort(Protocol):
+    """Sends operators' commands to the other nodes of the installation."""
+
+    async def carry_out(self, node: Node, line: bytes) -> bytes:
+        """Return a node's answer to a command that it must carry out itself.
+
+        Raises `NodeNotReached` and `NodeAnswerLost`.
+        """
         ...

@@ -7,11 +7,12 @@ from rich.console import Console
 from rich.progress import Progress
 
 from pgs.cli import tables
+from pgs.cli.errors import REFUSED, stop
 from pgs.cli.options import ConfigFile, DataDir, Json, ask, show
 from pgs.domain.days import parse_month
 from pgs.domain.environments import Environment
 from pgs.operator.commands import invoice as c
-from pgs.operator.invoices import InvoiceSummary, InvoiceWithLines
+from pgs.operator.invoices import InvoiceSummary, InvoiceWithLines, MissedInvoice
 
 invoice = typer.Typer(no_args_is_help=True, help="Assemble, show, pay and void invoices.")
 
@@ -39,6 +40,7 @@ def assemble(
     The service does this by itself once a month is over.
     """
     found: list[InvoiceSummary] = []
+    missed: list[MissedInvoice] = []
     after: tuple[str, Environment] | None = None
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -46,11 +48,19 @@ def assemble(
         while True:
             page = ask(c.INVOICE_ASSEMBLE, c.Month(month, after), config, data)
             found += page.invoices
+            missed += page.missed
             progress.update(task, advance=page.partners)
             after = page.next_after
             if after is None:
                 break
     show(found, tables.invoices, as_json=as_json)
+    if missed:
+        partners = ", ".join(sorted({one.partner_id for one in missed}))
+        raise stop(
+            f"{len(missed)} invoices were not assembled, those of {partners}. The first error is: "
+            f"{missed[0].error} Repeat the command then.",
+            REFUSED,
+        )
 
 
 @invoice.command("list")

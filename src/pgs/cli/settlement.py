@@ -10,7 +10,7 @@ import typer
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-from pgs.cli.errors import printing
+from pgs.cli.errors import REFUSED, printing, stop
 from pgs.cli.options import PIPED_WIDTH, ConfigFile, DataDir, Json, Yes, ask, make_sure, show
 from pgs.cli.tables import cell, moment, money
 from pgs.cli.widths import print_whole
@@ -49,7 +49,12 @@ def retry(
     data: DataDir = None,
 ) -> None:
     """Ask settlement now for what is open. Asking again never charges or pays twice."""
-    show(ask(c.SETTLEMENT_RETRY, c.Item(item_id), config, data), _asked, as_json=as_json)
+    asked = ask(c.SETTLEMENT_RETRY, c.Item(item_id), config, data)
+    show(asked, _asked, as_json=as_json)
+    if asked.unreached:
+        error = next(iter(asked.unreached.values()))
+        names = ", ".join(asked.unreached)
+        raise stop(f"not all was asked for ({names}). The first error is: {error}", REFUSED)
 
 
 @settlement.command("resolve")

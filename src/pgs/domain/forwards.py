@@ -1,4 +1,4 @@
-"""The proof that a request was forwarded by a node of this installation.
+"""The proof that a request or a command was sent by a node of this installation.
 
 Nodes share one key ring. A node that forwards a request names one of the ring's keys and adds a
 MAC; only another holder of the ring can do so. The MAC covers the receiving node, the method, the
@@ -14,6 +14,7 @@ PROOF_MAX: Final = 128
 """Characters of a proof: a key's id, a dot and 43 characters make at most 60."""
 
 _PURPOSE: Final = "forward"
+_COMMAND: Final = "operator's command"
 
 
 def prove_forward(ring: KeyRing, node: str, method: str, target: bytes, credential: bytes) -> str:
@@ -37,6 +38,29 @@ def is_forwarded(
     return key is not None and same(
         sign(key, _PURPOSE, _text(node, method, target, credential)), mac
     )
+
+
+def prove_command(ring: KeyRing, node: str, path: str, body: bytes) -> str:
+    """Return the proof for an operator's command that is sent to a path of `node`.
+
+    It covers the whole body, because there is no other credential. It proves nothing about a
+    request that `prove_forward` is for, nor the other way round.
+    """
+    key = ring.newest
+    return f"{key.kid}.{sign(key, _COMMAND, _command_text(node, path, body))}"
+
+
+def is_command(ring: KeyRing, proof: str, node: str, path: str, body: bytes) -> bool:
+    """Return whether the proof belongs to this command. Takes any string."""
+    if len(proof) > PROOF_MAX or not proof.isascii():
+        return False
+    kid, _, mac = proof.partition(".")
+    key = ring.find(kid)
+    return key is not None and same(sign(key, _COMMAND, _command_text(node, path, body)), mac)
+
+
+def _command_text(node: str, path: str, body: bytes) -> str:
+    return "\n".join((node, path, hashlib.sha256(body).hexdigest()))
 
 
 def _text(node: str, method: str, target: bytes, credential: bytes) -> str:

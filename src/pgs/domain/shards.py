@@ -28,6 +28,11 @@ class Node(msgspec.Struct, frozen=True):
     address: str
 
 
+def shard_of_platform() -> int:
+    """Return the shard whose owner does what the installation does once, such as changing tiers."""
+    return 0
+
+
 def shard_of_slot(slot: str) -> int | None:
     """Return the shard of a slot, 0 to 63, or None for a text that is no slot.
 

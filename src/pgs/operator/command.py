@@ -29,6 +29,9 @@ class NoArgs(Args, frozen=True):
 class OperatorCommand(msgspec.Struct, Generic[A, R], frozen=True):
     """One command.
 
+    `about` returns the shard of what the command is about, None if there is no such thing: in an
+    installation of several nodes, the owner of that shard carries the command out. A command
+    without it only reads, and any node carries it out.
     `starts_a_folder`: it may run on a folder without a database, and then creates one.
     `moves_money`: payouts may follow, so `pgs` waits for them if no service runs.
     """
@@ -37,5 +40,6 @@ class OperatorCommand(msgspec.Struct, Generic[A, R], frozen=True):
     args: type[A]
     result: type[R]
     run: Callable[[Core, A], Awaitable[R | Refusal | BadRequest]]
+    about: Callable[[Core, A], Awaitable[int | None]] | None = None
     starts_a_folder: bool = False
     moves_money: bool = False

@@ -1,15 +1,35 @@
 """Carries out one request line of an operator and returns the answer, whatever goes wrong."""
 
+from typing import Final
+
+import msgspec
 import structlog
 
 from pgs.actors.core import Core
 from pgs.actors.kernel.mail import Crashed, Degraded, NotOwned, Overloaded
 from pgs.keyfile import BadKeyFile
-from pgs.operator.answers import Answer, BadCall, Failed, answer_to, decode_args, decode_request
+from pgs.operator.answers import (
+    Answer,
+    BadCall,
+    Failed,
+    decode_args,
+    decode_request,
+    encode_answer,
+)
 from pgs.operator.commands import COMMANDS
+from pgs.operator.nodes import NotHere, answer_at_owner
 from pgs.storage.transactions import OutcomeUnknown, StoreOutage, WriterFull
 
 log = structlog.get_logger("pgs.operator")
+
+
+NOT_HERE: Final = Failed("This node does not own what the command is about. Nothing was done.")
+
+
+async def execute_for_node(core: Core, line: bytes) -> bytes:
+    """Return the answer to a command that another node has sent; nothing if it is not done here."""
+    answer = await execute(msgspec.structs.replace(core, nodes=None), line)
+    return b"" if answer is NOT_HERE else encode_answer(answer)
 
 
 async def execute(core: Core, line: bytes) -> Answer:
@@ -29,11 +49,13 @@ async def execute(core: Core, line: bytes) -> Answer:
     except BadCall as error:
         return Failed(f"The service does not understand this request: {error}.")
     try:
-        answer = answer_to(await command.run(core, args))
+        answer = await answer_at_owner(core, command, args)
+    except NotHere:
+        return NOT_HERE
     except NotOwned:
         answer = Failed(
-            "This node does not own what the command is about. Nothing was done: give the command "
-            "at the node that owns it."
+            "The partner went to another node while the command was carried out. Look at the "
+            "current state, then try again."
         )
     except (Overloaded, WriterFull):
         answer = Failed("The service is too busy, or stopping. Nothing was done: try again.")

@@ -56,12 +56,21 @@ class InvoiceWithLines(Record, frozen=True):
     next_after: int | None = None
 
 
+class MissedInvoice(Record, frozen=True):
+    """An invoice that was not assembled, because the partner's node did not do it. `error`: why."""
+
+    partner_id: str
+    environment: Environment
+    error: str
+
+
 class AssembledPage(Record, frozen=True):
     """The invoices of some partners. `next_after`: where the next page begins, if there is one."""
 
     invoices: list[InvoiceSummary]
     partners: int
     next_after: tuple[str, Environment] | None = None
+    missed: tuple[MissedInvoice, ...] = ()
 
 
 def invoice_summary(invoice: Invoice) -> InvoiceSummary:

@@ -1,9 +1,13 @@
 """The records of the `settlement` commands: open charges and payouts, and what was done to them."""
 
+from collections.abc import Mapping
 from typing import Literal
+
+import msgspec
 
 from pgs.domain.environments import Environment
 from pgs.domain.seats import SettlementSide
+from pgs.operator.answers import Answer, Done
 from pgs.operator.records import Record
 
 
@@ -46,13 +50,26 @@ class Asked(Record, frozen=True):
 
     `unset`: how many were not asked for because their settlement is not set. `busy`: how many were
     not asked for because their partner's actors rest or are overloaded. `outcome`: what has become
-    of the item that was named.
+    of the item that was named. `unreached`: nodes that have not asked for theirs, and why.
     """
 
     asked: int
     unset: int = 0
     busy: int = 0
     outcome: str | None = None
+    unreached: Mapping[str, str] = {}
+
+    def and_also(self, node: str, answer: Answer) -> "Asked":
+        """Return this together with the answer of another node."""
+        if not isinstance(answer, Done):
+            return msgspec.structs.replace(self, unreached={**self.unreached, node: answer.error})
+        more = msgspec.json.decode(answer.result, type=Asked)
+        return msgspec.structs.replace(
+            self,
+            asked=self.asked + more.asked,
+            unset=self.unset + more.unset,
+            busy=self.busy + more.busy,
+        )
 
 
 class Resolved(Record, frozen=True):

@@ -64,12 +64,15 @@ class Routes:
         return None
 
 
-def body_limits(table: Iterable[Endpoint], default: int) -> Callable[[str], int]:
+def body_limits(
+    table: Iterable[Endpoint], default: int, others: Mapping[str, int] | None = None
+) -> Callable[[str], int]:
     """Return a function that takes a path and returns the bytes that its body may have.
 
     That is the greatest `body_bytes` of the path's endpoints, or `default` if they have none.
+    `others` are limits of paths that are not in the table.
     """
-    greatest: dict[str, int] = {}
+    greatest: dict[str, int] = dict(others or {})
     for endpoint in table:
         if endpoint.body_bytes is not None:
             greatest[endpoint.path] = max(endpoint.body_bytes, greatest.get(endpoint.path, 0))

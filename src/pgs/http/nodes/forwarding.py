@@ -16,6 +16,7 @@ from pgs.domain.keyring import KeyRing
 from pgs.domain.shards import Node
 from pgs.http.nodes.answers import OWNER, send_answer, try_again
 from pgs.http.nodes.calls import Incoming, Lost, NodeCalls, NotReached, Outgoing
+from pgs.http.nodes.commands import CommandDoor
 from pgs.http.nodes.owners import NotHere, Owners
 from pgs.http.nodes.routes import credential_of, shard_of_request
 from pgs.http.nodes.sockets import ForwardedSocket
@@ -28,6 +29,7 @@ from pgs.http.transport.asgi import (
     Send,
     ignore_event,
     unless_gone,
+    whole_body,
 )
 from pgs.http.transport.direct import DirectAnswer, DirectApp, DirectRequest
 from pgs.http.transport.heads import FORWARDED
@@ -54,7 +56,7 @@ class Forwarding:
 
     `ring` returns the key ring that all nodes share. `on_event` is told of `forwarded`, of
     `forward_refused` (a forwarded request for which this is not the owner), `forward_ownerless`,
-    `forward_not_reached` and `forward_lost`.
+    `forward_not_reached` and `forward_lost`. `door` takes the operators' commands of other nodes.
     """
 
     def __init__(
@@ -64,17 +66,23 @@ class Forwarding:
         ring: Callable[[], KeyRing],
         calls: NodeCalls,
         on_event: OnEvent = ignore_event,
+        door: CommandDoor | None = None,
     ) -> None:
         self._app = app
         self._owners = owners
         self._ring = ring
         self._calls = calls
         self._on_event = on_event
+        self._door = door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI scope, here or at its owner."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
+            return
+        if self._door is not None and self._door.takes(scope):
+            if not await self._door.serve(scope, receive, send):
+                await self._app(scope, receive, send)  # as without a proof: nothing is here
             return
         shard = shard_of_request(scope["raw_path"], scope["headers"], _offered(scope))
         owner = self._owners.me if shard is None else self._owners.owner_of(shard)
@@ -158,7 +166,7 @@ class Forwarding:
         if scope["type"] == "websocket":
             return await self._hand_on_socket(owner, scope, receive, send)
         method = scope["method"]
-        body = await _whole_body(receive)
+        body = await whole_body(receive)
         target = _target(scope["raw_path"], scope["query_string"])
         outgoing = self._outgoing(owner, method, target, scope["headers"], body)
         passing = _Passing(send, owner)
@@ -253,15 +261,3 @@ def _target(path: bytes, query: bytes) -> bytes:
 
 def _named(owner: Node) -> tuple[bytes, bytes]:
     return (OWNER, owner.name.encode())
-
-
-async def _whole_body(receive: Receive) -> bytes:
-    """Return a request's body, whose size the edge limits. Raises `ClientGone`."""
-    body = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientGone
-        body += message.get("body", b"")
-        if not message.get("more_body", False):
-            return bytes(body)

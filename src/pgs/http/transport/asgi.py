@@ -56,3 +56,15 @@ async def unless_gone(work: Awaitable[T], receive: Receive) -> T:
     if not results:
         raise ClientGone
     return results[0]
+
+
+async def whole_body(receive: Receive) -> bytes:
+    """Return a request's body, whose size the edge limits. Raises `ClientGone`."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        body += message.get("body", b"")
+        if not message.get("more_body", False):
+            return bytes(body)

@@ -10,6 +10,7 @@ from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.members import PLATFORM
 from pgs.operator.accounts import change_account, find_account
 from pgs.operator.command import Args, Id, OperatorCommand
+from pgs.operator.nodes import of_partner
 from pgs.operator.records import PartnerRecord
 
 NOTE_MAX = 500
@@ -46,6 +47,8 @@ async def step_licence(core: Core, args: LicenceStep) -> PartnerRecord | Refusal
     return answer
 
 
-GAME_LICENCE = OperatorCommand("game.licence", LicenceStep, PartnerRecord, step_licence)
+GAME_LICENCE = OperatorCommand(
+    "game.licence", LicenceStep, PartnerRecord, step_licence, about=of_partner
+)
 
 COMMANDS = (GAME_LICENCE,)

@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+import msgspec
 from msgspec import Meta
 
 from pgs.actors.core import Core
@@ -10,16 +11,20 @@ from pgs.domain.days import day_of, last_day, month_of, parse_month
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.invoices import INVOICE_STATUSES, Invoice
+from pgs.domain.shards import shard_of
 from pgs.operator.accounts import find_account
+from pgs.operator.answers import Done
 from pgs.operator.command import Args, Id, OperatorCommand
 from pgs.operator.invoices import (
     AssembledPage,
     InvoicePage,
     InvoiceSummary,
     InvoiceWithLines,
+    MissedInvoice,
     invoice_summary,
     line_record,
 )
+from pgs.operator.nodes import answer_at_owner
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.invoices import (
     find_invoice,
@@ -39,10 +44,14 @@ NO_MONTH = BadRequest("the month must be written like 202611 and must have begun
 
 
 class Month(Args, frozen=True):
-    """A month, `yyyymm`, and the partner and environment after which to continue."""
+    """A month, `yyyymm`, and the partner and environment after which to continue.
+
+    With `only`, just the invoice of this partner and environment is assembled.
+    """
 
     month: Id
     after: tuple[Id, Environment] | None = None
+    only: tuple[Id, Environment] | None = None
 
 
 class InvoicesAfter(Args, frozen=True):
@@ -75,20 +84,45 @@ async def assemble(core: Core, args: Month) -> AssembledPage | BadRequest:
     month = parse_month(args.month)
     if month is None or month > month_of(day_of(core.parts.clock.now())):
         return NO_MONTH
+    if args.only is not None:
+        return AssembledPage(await _assemble_one(core, month, *args.only), 1)
     after: tuple[str, Environment] = args.after or ("", "live")
     page = await read_in_bulk(
         core.parts.database,
         lambda reader: partners_with_unbilled(reader, last_day(month), after, PARTNERS),
     )
-    invoices = []
-    for partner_id, environment in page:
-        partner = core.directory.owned(partner_id)
-        if partner is None:  # another node assembles it
+    invoices: list[InvoiceSummary] = []
+    missed: list[MissedInvoice] = []
+    for one in page:
+        if core.directory.owns(one[0]):
+            invoices += await _assemble_one(core, month, *one)
             continue
-        assembled = await partner.billing(environment).ask(AssembleInvoice(month))
-        if assembled.invoice is not None:
-            invoices.append(invoice_summary(assembled.invoice))
-    return AssembledPage(invoices, len(page), page[-1] if len(page) == PARTNERS else None)
+        answer = await answer_at_owner(
+            core, INVOICE_ASSEMBLE, Month(args.month, only=one), patient=not missed
+        )
+        if isinstance(answer, Done):
+            invoices += msgspec.json.decode(answer.result, type=AssembledPage).invoices
+        else:
+            missed.append(MissedInvoice(*one, answer.error))
+    further = page[-1] if len(page) == PARTNERS else None
+    return AssembledPage(invoices, len(page), further, tuple(missed))
+
+
+async def _assemble_one(
+    core: Core, month: int, partner_id: str, environment: Environment
+) -> list[InvoiceSummary]:
+    billing = core.directory.partner(partner_id).billing(environment)
+    assembled = await billing.ask(AssembleInvoice(month))
+    return [] if assembled.invoice is None else [invoice_summary(assembled.invoice)]
+
+
+async def _of_one(core: Core, args: Month) -> int | None:
+    return None if args.only is None else shard_of(args.only[0])
+
+
+async def _of_invoice(core: Core, args: InvoiceId) -> int | None:
+    invoice = await _find(core, args.invoice_id)
+    return None if isinstance(invoice, Refusal) else shard_of(invoice.partner_id)
 
 
 async def list_all(core: Core, args: InvoicesAfter) -> InvoicePage | Refusal | BadRequest:
@@ -163,10 +197,12 @@ async def _find(core: Core, invoice_id: str) -> Invoice | Refusal:
     return await read_in_bulk(core.parts.database, find) or refuse("invoice_not_found")
 
 
-INVOICE_ASSEMBLE = OperatorCommand("invoice.assemble", Month, AssembledPage, assemble)
+INVOICE_ASSEMBLE = OperatorCommand(
+    "invoice.assemble", Month, AssembledPage, assemble, about=_of_one
+)
 INVOICE_LIST = OperatorCommand("invoice.list", InvoicesAfter, InvoicePage, list_all)
 INVOICE_SHOW = OperatorCommand("invoice.show", LinesAfter, InvoiceWithLines, show)
-INVOICE_PAY = OperatorCommand("invoice.pay", InvoiceId, InvoiceSummary, pay)
-INVOICE_VOID = OperatorCommand("invoice.void", InvoiceId, InvoiceSummary, void)
+INVOICE_PAY = OperatorCommand("invoice.pay", InvoiceId, InvoiceSummary, pay, about=_of_invoice)
+INVOICE_VOID = OperatorCommand("invoice.void", InvoiceId, InvoiceSummary, void, about=_of_invoice)
 
 COMMANDS = (INVOICE_ASSEMBLE, INVOICE_LIST, INVOICE_SHOW, INVOICE_PAY, INVOICE_VOID)

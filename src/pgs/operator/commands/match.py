@@ -4,6 +4,7 @@ from pgs.actors.core import Core
 from pgs.actors.messages import seats as m
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.matches import Match, MatchWithSeats
+from pgs.domain.shards import shard_of
 from pgs.operator.command import Args, Id, OperatorCommand
 from pgs.operator.records import MatchVoided, Refund
 from pgs.storage.bulk import read_in_bulk
@@ -17,20 +18,29 @@ class MatchId(Args, frozen=True):
     match_id: Id
 
 
-async def void_match(core: Core, args: MatchId) -> MatchVoided | Refusal | BadRequest:
-    """End a match as no contest: both stakes are refunded."""
+async def _find(core: Core, match_id: str) -> Match | None:
     partner_ids = [account.partner_id for account in core.parts.registry.accounts()]
 
     async def find(reader: Reader) -> Match | None:
         # Match ids are unique only within a partner, so look at each partner, for some
         # microseconds.
         for partner_id in partner_ids:
-            match = await find_match(reader, partner_id, args.match_id)
+            match = await find_match(reader, partner_id, match_id)
             if match is not None:
                 return match
         return None
 
-    match = await read_in_bulk(core.parts.database, find)
+    return await read_in_bulk(core.parts.database, find)
+
+
+async def _of_match(core: Core, args: MatchId) -> int | None:
+    match = await _find(core, args.match_id)
+    return None if match is None else shard_of(match.partner_id)
+
+
+async def void_match(core: Core, args: MatchId) -> MatchVoided | Refusal | BadRequest:
+    """End a match as no contest: both stakes are refunded."""
+    match = await _find(core, args.match_id)
     if match is None:
         return refuse("match_not_found")
     seats = core.directory.partner(match.partner_id).seats(match.environment)
@@ -41,6 +51,8 @@ async def void_match(core: Core, args: MatchId) -> MatchVoided | Refusal | BadRe
     return MatchVoided.of(reply.match, refunds=refunds)
 
 
-MATCH_VOID = OperatorCommand("match.void", MatchId, MatchVoided, void_match, moves_money=True)
+MATCH_VOID = OperatorCommand(
+    "match.void", MatchId, MatchVoided, void_match, moves_money=True, about=_of_match
+)
 
 COMMANDS = (MATCH_VOID,)

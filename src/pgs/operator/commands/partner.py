@@ -18,6 +18,7 @@ from pgs.domain.rate import BUCKET_MAX
 from pgs.domain.roles import Role
 from pgs.operator.accounts import ask_account, change_account, find_account, record_of
 from pgs.operator.command import Args, Id, OperatorCommand, Text
+from pgs.operator.nodes import of_partner
 from pgs.operator.records import (
     AuthenticatorReset,
     InviteMade,
@@ -172,20 +173,38 @@ async def reset_authenticator(
 
 
 PARTNER_CREATE = OperatorCommand(
-    "partner.create", NewPartner, PartnerCreated, create_partner, starts_a_folder=True
+    "partner.create",
+    NewPartner,
+    PartnerCreated,
+    create_partner,
+    starts_a_folder=True,
+    about=of_partner,
 )
 PARTNER_LIST = OperatorCommand("partner.list", PartnersAfter, PartnerPage, list_partners)
 PARTNER_SHOW = OperatorCommand("partner.show", PartnerId, PartnerRecord, show_partner)
 PARTNER_DEACTIVATE = OperatorCommand(
-    "partner.deactivate", PartnerId, PartnerSwitchedOff, deactivate_partner, moves_money=True
+    "partner.deactivate",
+    PartnerId,
+    PartnerSwitchedOff,
+    deactivate_partner,
+    moves_money=True,
+    about=of_partner,
 )
 PARTNER_REACTIVATE = OperatorCommand(
-    "partner.reactivate", PartnerId, PartnerRecord, reactivate_partner
+    "partner.reactivate", PartnerId, PartnerRecord, reactivate_partner, about=of_partner
 )
-PARTNER_SET = OperatorCommand("partner.set", PartnerSettings, PartnerRecord, set_partner)
-PARTNER_INVITE = OperatorCommand("partner.invite", NewInvite, InviteMade, invite_member)
+PARTNER_SET = OperatorCommand(
+    "partner.set", PartnerSettings, PartnerRecord, set_partner, about=of_partner
+)
+PARTNER_INVITE = OperatorCommand(
+    "partner.invite", NewInvite, InviteMade, invite_member, about=of_partner
+)
 PARTNER_RESET_AUTHENTICATOR = OperatorCommand(
-    "partner.reset-authenticator", MemberOf, AuthenticatorReset, reset_authenticator
+    "partner.reset-authenticator",
+    MemberOf,
+    AuthenticatorReset,
+    reset_authenticator,
+    about=of_partner,
 )
 
 COMMANDS = (

@@ -15,8 +15,10 @@ from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.matches import MatchWithSeats
 from pgs.domain.members import PLATFORM
 from pgs.domain.seats import Seat
+from pgs.domain.shards import shard_of
 from pgs.operator.accounts import ask_account
 from pgs.operator.command import Args, OperatorCommand
+from pgs.operator.nodes import answers_of_others
 from pgs.operator.open_items import (
     UNSET,
     After,
@@ -79,6 +81,8 @@ async def retry(core: Core, args: Item) -> Asked | BadRequest:
         found = await page_of(core, after, PAGE)
         ones: tuple[Seat | MatchWithSeats, ...] = (*found.seats, *found.matches)
         for one in ones:
+            if not core.directory.owns(_partner_of(one)):  # its own node asks
+                continue
             count = len(_items(core, one))  # counted now, since the answer may come at once
             if core.parts.settlements.port(_side(one)) is None:
                 unset += count
@@ -88,7 +92,19 @@ async def retry(core: Core, args: Item) -> Asked | BadRequest:
             except (Overloaded, Crashed):  # go on with the other partners
                 busy += count
         after = found.next_after
-    return Asked(asked, unset, busy)
+    told = Asked(asked, unset, busy)
+    for node, answer in (await answers_of_others(core, "settlement.retry", args)).items():
+        told = told.and_also(node, answer)
+    return told
+
+
+async def _of_item(core: Core, args: Item | Decision) -> int | None:
+    one = None if args.item_id is None else await find_open(core, args.item_id)
+    return None if one is None else shard_of(_partner_of(one))
+
+
+def _partner_of(one: Seat | MatchWithSeats) -> str:
+    return one.partner_id if isinstance(one, Seat) else one.match.partner_id
 
 
 async def resolve(core: Core, args: Decision) -> Resolved | Refusal | BadRequest:
@@ -191,9 +207,11 @@ def _not_open(item_id: str) -> BadRequest:
 
 
 SETTLEMENT_LIST = OperatorCommand("settlement.list", ItemsAfter, OpenPage, list_open)
-SETTLEMENT_RETRY = OperatorCommand("settlement.retry", Item, Asked, retry, moves_money=True)
+SETTLEMENT_RETRY = OperatorCommand(
+    "settlement.retry", Item, Asked, retry, moves_money=True, about=_of_item
+)
 SETTLEMENT_RESOLVE = OperatorCommand(
-    "settlement.resolve", Decision, Resolved, resolve, moves_money=True
+    "settlement.resolve", Decision, Resolved, resolve, moves_money=True, about=_of_item
 )
 
 COMMANDS = (SETTLEMENT_LIST, SETTLEMENT_RETRY, SETTLEMENT_RESOLVE)

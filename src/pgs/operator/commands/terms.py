@@ -8,6 +8,7 @@ from pgs.domain.members import PLATFORM
 from pgs.operator.accounts import change_account
 from pgs.operator.command import Args, OperatorCommand
 from pgs.operator.commands.partner import PartnerId
+from pgs.operator.nodes import of_partner, of_platform
 from pgs.operator.records import PartnerRecord, TermsPublished
 
 
@@ -33,8 +34,13 @@ async def end_terms(core: Core, args: PartnerId) -> PartnerRecord | Refusal | Ba
 
 
 TERMS_PUBLISH = OperatorCommand(
-    "terms.publish", NewTerms, TermsPublished, publish_terms, starts_a_folder=True
+    "terms.publish",
+    NewTerms,
+    TermsPublished,
+    publish_terms,
+    starts_a_folder=True,
+    about=of_platform,
 )
-TERMS_END = OperatorCommand("terms.end", PartnerId, PartnerRecord, end_terms)
+TERMS_END = OperatorCommand("terms.end", PartnerId, PartnerRecord, end_terms, about=of_partner)
 
 COMMANDS = (TERMS_PUBLISH, TERMS_END)

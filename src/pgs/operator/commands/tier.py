@@ -11,6 +11,7 @@ from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.tiers import TIER_USD_CENTS_MAX, Tier
 from pgs.operator.command import Args, Id, NoArgs, OperatorCommand, Text
+from pgs.operator.nodes import of_platform
 from pgs.operator.records import TierList, TierLocked, TierRecord, tier_record
 
 Cents = Annotated[int, Meta(ge=-TIER_USD_CENTS_MAX, le=TIER_USD_CENTS_MAX)]
@@ -79,10 +80,14 @@ async def list_tiers(core: Core, args: NoArgs) -> TierList:
     )
 
 
-TIER_SET = OperatorCommand("tier.set", TierNumbers, TierRecord, set_tier, starts_a_folder=True)
-TIER_LOCK = OperatorCommand("tier.lock", TierOfGame, TierLocked, partial(set_lock, locked=True))
+TIER_SET = OperatorCommand(
+    "tier.set", TierNumbers, TierRecord, set_tier, starts_a_folder=True, about=of_platform
+)
+TIER_LOCK = OperatorCommand(
+    "tier.lock", TierOfGame, TierLocked, partial(set_lock, locked=True), about=of_platform
+)
 TIER_UNLOCK = OperatorCommand(
-    "tier.unlock", TierOfGame, TierLocked, partial(set_lock, locked=False)
+    "tier.unlock", TierOfGame, TierLocked, partial(set_lock, locked=False), about=of_platform
 )
 TIER_LIST = OperatorCommand("tier.list", NoArgs, TierList, list_tiers)
 

@@ -1,0 +1,111 @@
+"""Carries out a command at the node that owns what it is about: here, or at another node."""
+
+from typing import Final, Protocol
+
+import trio
+
+from pgs.actors.core import Core
+from pgs.actors.maintenance.registers import follow_others
+from pgs.actors.ports import NodeAnswerLost, NodeNotReached
+from pgs.domain.shards import SHARDS, Node, shard_of, shard_of_platform
+from pgs.operator.answers import Answer, Failed, answer_to, decode_answer, encode_request
+from pgs.operator.command import A, OperatorCommand, R
+
+OWNER_S: Final = 6.0
+"""Seconds for which a command waits for an owner that can be reached: longer than the others take
+to notice that a node is gone, and to take its shards over."""
+
+LOOK_S: Final = 0.1
+"""Seconds between two looks for an owner: too short for people to notice."""
+
+
+class NotHere(Exception):
+    """A command came from another node, and this node does not own what it is about."""
+
+
+class AboutPartner(Protocol):
+    """Arguments that name the partner that a command is about."""
+
+    @property
+    def partner_id(self) -> str: ...
+
+
+async def of_partner(core: Core, args: AboutPartner) -> int:
+    """Return the shard of the partner that the arguments name."""
+    return shard_of(args.partner_id)
+
+
+async def of_platform(core: Core, args: object) -> int:
+    """Return the shard whose owner changes tiers and terms."""
+    return shard_of_platform()
+
+
+async def answer_at_owner(
+    core: Core, command: OperatorCommand[A, R], args: A, *, patient: bool = True
+) -> Answer:
+    """Return the answer to a command, from the node that owns what it is about.
+
+    If `patient`, it waits up to `OWNER_S` for an owner that can be reached. Raises `NotHere` if
+    another node sent the command here, and what the command raises.
+    """
+    if core.shards is None:
+        return answer_to(await command.run(core, args))
+    # Another command may have been carried out at another node a moment ago.
+    await follow_others(core.parts, core.directory)
+    shard = None if command.about is None else await command.about(core, args)
+    if shard is None:
+        return answer_to(await command.run(core, args))
+    give_up_at = trio.current_time() + (OWNER_S if patient else 0)
+    while True:
+        owner = core.shards.owner_of(shard)
+        if owner is core.shards.me:
+            return answer_to(await command.run(core, args))
+        if owner is not None and core.nodes is None:
+            raise NotHere
+        found = await _ask(core, owner, command.name, args)
+        if not isinstance(found, str):
+            return found
+        if trio.current_time() >= give_up_at:
+            return Failed(found)
+        await trio.sleep(LOOK_S)
+
+
+async def _ask(core: Core, owner: Node | None, name: str, args: object) -> Answer | str:
+    """Return the owner's answer, or a sentence why it could not be asked."""
+    if owner is None or core.nodes is None:
+        return (
+            "No node owns what the command is about at the moment. Nothing was done: look at "
+            "`pgs node list`, and try again."
+        )
+    try:
+        return decode_answer(await core.nodes.carry_out(owner, encode_request(name, args)))
+    except NodeNotReached as error:
+        return (
+            f"Node {owner.name} ({owner.address}) owns what the command is about, and {error}. "
+            "Nothing was done: look at `pgs node list`, and try again."
+        )
+    except (NodeAnswerLost, ValueError):
+        return Failed(
+            f"Node {owner.name} ({owner.address}) took the command, and its answer was lost. It "
+            "may or may not have been done: look at the current state before you repeat it."
+        )
+
+
+async def answers_of_others(core: Core, name: str, args: object) -> dict[str, Answer]:
+    """Return the answers of all other nodes that own shards, by the node's name.
+
+    Each node is asked once and carries the command out for its own partners. Without other nodes,
+    and for a command that one of them has sent, there are none.
+    """
+    if core.shards is None or core.nodes is None:
+        return {}
+    owners = {core.shards.owner_of(shard) for shard in range(SHARDS)} - {core.shards.me}
+    found: dict[str, Answer] = {}
+    for node in sorted((node for node in owners if node is not None), key=lambda node: node.name):
+        answer = await _ask(core, node, name, args)
+        found[node.name] = Failed(answer) if isinstance(answer, str) else answer
+    if None in owners:
+        found["nobody"] = Failed(
+            "Some shards have no owner at the moment: look at `pgs node list`."
+        )
+    return found

@@ -1,0 +1,237 @@
+"""Operators' commands in an installation of several nodes: any node takes them."""
+
+import subprocess
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+import pytest
+import trio
+
+from pgs.cli.call import perform
+from pgs.config import Config
+from pgs.domain.days import day_of, format_month, month_of
+from pgs.domain.shards import shard_of_platform
+from pgs.operator.answers import Answer, Done, Failed, Refused
+from pgs.operator.command import Args, NoArgs, OperatorCommand
+from pgs.operator.commands import game, invoice, match, partner, settlement, terms, tier
+from pgs.operator.records import Record
+from tests.cli.support import process
+from tests.journeys.client import ok
+from tests.journeys.installation import (
+    PARTNERS,
+    Nodes,
+    OneNode,
+    Seeded,
+    node_in_process,
+    owner_of,
+    seed,
+    settled,
+)
+from tests.journeys.nodes import header
+from tests.journeys.partners import BOTH, BRONZE, seat_body
+from tests.journeys.service import until
+from tests.postgres import Server
+
+pytestmark = [pytest.mark.postgres, pytest.mark.slow]
+
+A = TypeVar("A", bound=Args)
+R = TypeVar("R", bound=Record)
+
+
+@pytest.fixture
+async def seeded(tmp_path: Path, postgres: Server) -> Seeded:
+    return await seed(tmp_path, postgres.new_database())
+
+
+class Machine:
+    """The machine of one node, where an operator gives commands."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._config = Config(data_dir=folder / name)
+
+    async def ask(self, command: OperatorCommand[A, R], args: A) -> Answer:
+        """Return the answer to a command that is given on this machine."""
+        return await perform(self._config, command, args)
+
+    async def do(self, command: OperatorCommand[A, R], args: A) -> R:
+        """Return the result of a command, which must succeed."""
+        answer = await self.ask(command, args)
+        assert isinstance(answer, Done), answer
+        return msgspec.json.decode(answer.result, type=command.result)
+
+    async def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Return how a command of the command line ended."""
+        return await trio.to_thread.run_sync(
+            lambda: process(*arguments, "--data", self._config.data_dir)
+        )
+
+
+async def matched(node: OneNode, key: str) -> str:
+    """Return the id of a new match of a partner."""
+    path = "/partner/matches"
+    for player in ("ann", "bob"):
+        seat = ok(await node.public.call("POST", path, key, seat_body(player, player)))
+    match_id: str = seat["matchId"]
+    return match_id
+
+
+async def decided(node: OneNode, key: str) -> str:
+    """Return the id of a match of a partner that ann has won."""
+    match_id = await matched(node, key)
+    done = {"outcome": "ended", "winnerPlayerId": "ann"}
+    ok(await node.public.call("POST", f"/partner/test/matches/{match_id}/decide", key, done))
+    return match_id
+
+
+async def test_any_machine_takes_the_commands_about_partners_of_every_node(
+    tmp_path: Path, seeded: Seeded
+) -> None:
+    async with (
+        node_in_process(seeded, tmp_path, "n1") as one,
+        node_in_process(seeded, tmp_path, "n2") as two,
+        node_in_process(seeded, tmp_path, "n3") as three,
+    ):
+        nodes = (one, two, three)
+        await settled(*nodes)
+        here = Machine(tmp_path, "n1")
+        made = {f"new-{number}" for number in range(12)}
+        for name in sorted(made):
+            args = partner.NewPartner(name, f"The {name} company", f"admin@{name}.example")
+            assert (await here.do(partner.PARTNER_CREATE, args)).partner_id == name
+            # The next machine knows of it at once.
+            there = Machine(tmp_path, "n2")
+            listed = await there.do(partner.PARTNER_LIST, partner.PartnersAfter())
+            assert name in {found.partner_id for found in listed.partners}
+        assert {owner_of(name, nodes).name for name in made} == {"n1", "n2", "n3"}
+        for name in PARTNERS:
+            about = partner.PartnerId(name)
+            assert not (await here.do(partner.PARTNER_DEACTIVATE, about)).active
+            assert (await here.do(partner.PARTNER_REACTIVATE, about)).active
+            renamed = partner.PartnerSettings(name, name="Renamed")
+            assert (await here.do(partner.PARTNER_SET, renamed)).name == "Renamed"
+            invited = partner.NewInvite(name, f"second@{name}.example")
+            assert (await here.do(partner.PARTNER_INVITE, invited)).partner_id == name
+            step = game.LicenceStep(name, BOTH, "withdraw")
+            assert (await here.do(game.GAME_LICENCE, step)).partner_id == name
+            assert (await here.do(terms.TERMS_END, about)).partner_id == name
+        unknown = await here.ask(partner.PARTNER_DEACTIVATE, partner.PartnerId("nobody"))
+        assert isinstance(unknown, Refused)
+        assert "no partner nobody" in unknown.error
+
+
+async def test_any_machine_changes_tiers_and_terms(tmp_path: Path, seeded: Seeded) -> None:
+    async with (
+        node_in_process(seeded, tmp_path, "n1") as one,
+        node_in_process(seeded, tmp_path, "n2") as two,
+    ):
+        await settled(one, two)
+        assert sum(shard_of_platform() in node.shards.owned for node in (one, two)) == 1
+        for floor, name in ((300, "n1"), (400, "n2")):
+            machine = Machine(tmp_path, name)
+            numbers = tier.TierNumbers("test", BRONZE, floor, 500)
+            assert (await machine.do(tier.TIER_SET, numbers)).floor_usd_cents == floor
+            about = tier.TierOfGame("test", BRONZE, BOTH)
+            assert (await machine.do(tier.TIER_LOCK, about)).changed
+            assert (await machine.do(tier.TIER_UNLOCK, about)).changed
+            published = await machine.do(terms.TERMS_PUBLISH, terms.NewTerms("§" * 100_000))
+            assert published.version > 1
+            for other in ("n1", "n2"):
+                tiers = (await Machine(tmp_path, other).do(tier.TIER_LIST, NoArgs())).tiers
+                (found,) = [
+                    one for one in tiers if (one.environment, one.tier_id) == ("test", BRONZE)
+                ]
+                assert found.floor_usd_cents == floor
+
+
+async def test_any_machine_voids_matches_and_assembles_and_pays_invoices_of_every_node(
+    tmp_path: Path, seeded: Seeded
+) -> None:
+    async with (
+        node_in_process(seeded, tmp_path, "n1") as one,
+        node_in_process(seeded, tmp_path, "n2") as two,
+    ):
+        nodes = (one, two)
+        await settled(*nodes)
+        here = Machine(tmp_path, "n1")
+        played = {}
+        for node in nodes:
+            mine = [name for name in PARTNERS if node.owns(name)]
+            for name in mine[:2]:
+                played[name] = await decided(one, seeded.partners[name].test)
+            key = seeded.partners[mine[2]].test
+            voided = await here.do(match.MATCH_VOID, match.MatchId(await matched(one, key)))
+            assert len(voided.refunds) == 2
+        month = format_month(month_of(day_of(one.service.core.parts.clock.now())))
+
+        async def assembled() -> bool:
+            page = await here.do(invoice.INVOICE_ASSEMBLE, invoice.Month(month))
+            assert (page.missed, page.next_after) == ((), None)
+            return {found.partner_id for found in page.invoices} == played.keys()
+
+        await until(assembled)  # the money of a match is recorded after its end
+        listed = await here.do(invoice.INVOICE_LIST, invoice.InvoicesAfter())
+        for found in listed.invoices:  # drafts, so the owner refuses both
+            about = invoice.InvoiceId(found.invoice_id)
+            for command in (invoice.INVOICE_PAY, invoice.INVOICE_VOID):
+                refused = await here.ask(command, about)
+                assert isinstance(refused, Refused), refused
+                assert refused.reason == "invoice_not_readable"
+        asked = await here.do(settlement.SETTLEMENT_RETRY, settlement.Item())
+        assert (asked.asked, asked.unreached) == (0, {})
+
+
+async def test_a_command_waits_until_the_others_have_taken_over_from_a_killed_owner(
+    tmp_path: Path, seeded: Seeded
+) -> None:
+    with Nodes(seeded, tmp_path, ("n1", "n2")) as nodes:
+        here = Machine(tmp_path, "n1")
+
+        async def owned_by_two() -> list[str]:
+            found = []
+            for name in PARTNERS:
+                answer = await nodes.call("n1", "/partner/me", seeded.partners[name].test)
+                if header(answer, "x-pgs-owner") == "n2":
+                    found.append(name)
+            return found
+
+        async def is_shared_out() -> bool:
+            return 0 < len(await owned_by_two()) < len(PARTNERS)
+
+        await until(is_shared_out)
+        (first, *_) = await owned_by_two()
+        nodes["n2"].end()
+        begun = trio.current_time()
+        assert not (await here.do(partner.PARTNER_DEACTIVATE, partner.PartnerId(first))).active
+        took_s = trio.current_time() - begun
+        assert took_s < 6, took_s
+
+
+async def test_a_command_whose_owner_cannot_be_reached_says_which_node_it_is(
+    tmp_path: Path, seeded: Seeded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pgs.operator.nodes.OWNER_S", 0.5)
+    async with (
+        node_in_process(seeded, tmp_path, "n1") as one,
+        node_in_process(seeded, tmp_path, "n2", node_address="127.0.0.1:1") as two,
+    ):
+        await settled(one, two)
+        here = Machine(tmp_path, "n1")
+        name = next(name for name in PARTNERS if two.owns(name))
+        failed = await here.ask(partner.PARTNER_DEACTIVATE, partner.PartnerId(name))
+        assert isinstance(failed, Failed)
+        assert "Node n2 (127.0.0.1:1) owns" in failed.error
+        assert "Nothing was done" in failed.error
+        asked = await here.do(settlement.SETTLEMENT_RETRY, settlement.Item())
+        assert list(asked.unreached) == ["n2"]
+        retried = await here.run("settlement", "retry")
+        assert (retried.returncode, retried.stdout) == (1, "Asked for: 0.\n")
+        assert "not all was asked for (n2)" in retried.stderr
+        await decided(two, seeded.partners[name].test)
+        month = format_month(month_of(day_of(one.service.core.parts.clock.now())))
+        assembled = await here.run("invoice", "assemble", "--month", month)
+        assert assembled.returncode == 1
+        assert f"1 invoices were not assembled, those of {name}." in assembled.stderr
+        assert "Node n2 (127.0.0.1:1) owns" in assembled.stderr
+        record: Any = one.service.core.parts.registry.account(name)
+        assert record.active
