@@ -78,7 +78,7 @@ class PartnerActors:
 
     def table(self, match_id: str) -> Ref:
         """Return the table of a match; create it if it is not open."""
-        self._used_at = trio.current_time()
+        self._used_at = self.parts.system.now()
         cell = self._tables.get(match_id)
         if cell is None:
             cell = self._tables[match_id] = self._cell(
@@ -136,7 +136,7 @@ class PartnerActors:
         return cells
 
     def _ref(self, role: str) -> Ref:
-        self._used_at = trio.current_time()
+        self._used_at = self.parts.system.now()
         cell = self._cells.get(role)
         if cell is None:
             make = self._makers.roles[role]

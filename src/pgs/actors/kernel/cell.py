@@ -95,7 +95,7 @@ class Cell:
             raise RuntimeError(f"{self.name} was closed; resolve the actor anew for every message")
         if self.system.stopping:
             raise Overloaded("stopping")
-        now = trio.current_time()
+        now = self.system.now()
         if self.restarts.degraded(now):
             raise Degraded("the partner rests")
         self._make_room(now, self._limit + reserve)
@@ -141,7 +141,9 @@ class Cell:
         The actor has to answer it, to keep it for later, or to put it back. If the actor breaks
         first, the ask fails like the message that the actor broke on.
         """
-        now = trio.current_time()
+        if not self._queue:
+            return None
+        now = self.system.now()
         while self._queue and self._queue[0].deadline <= now:
             self._queue.popleft().fail(Overloaded("deadline"))
         if not self._queue or not self._queue[0].is_ask or not wanted(self._queue[0].message):
@@ -202,6 +204,8 @@ class Cell:
         try:
             # This scope is cancelled only `STOP_GRACE_S` after the stop began. The whole task has
             # one scope, because a scope for each message would cost more than the message itself.
+            # A cancelled system ends the task by `stop`, so the scope shields it while it waits
+            # for a message, too: to lift the shield for each wait would cost a tenth of a message.
             with trio.CancelScope(shield=True, deadline=self._work_until) as self._work:
                 while await self._live():
                     pass
@@ -232,7 +236,7 @@ class Cell:
                     return False
                 await self._park()
             envelope = self._queue.popleft()
-            if envelope.deadline <= trio.current_time():
+            if envelope.deadline <= self.system.now():
                 envelope.fail(Overloaded("deadline"))
                 continue
             try:
@@ -263,18 +267,14 @@ class Cell:
             trio.lowlevel.reschedule(task)
 
     async def _park(self) -> None:
-        """Wait for a message. Here a cancelled system ends the task, because nothing is lost."""
+        """Wait for a message, or for `stop`, which a cancelled system calls, too."""
         self._parked = trio.lowlevel.current_task()
 
         def abort(_: Any) -> trio.lowlevel.Abort:
             self._parked = None
             return trio.lowlevel.Abort.SUCCEEDED
 
-        self._work.shield = False
-        try:
-            await trio.lowlevel.wait_task_rescheduled(abort)
-        finally:
-            self._work.shield = True
+        await trio.lowlevel.wait_task_rescheduled(abort)
 
     # --- failures
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol, TypeVar, cast
 
-import trio
-
 from pgs.actors.kernel.mail import Command, Crashed, Envelope, Message, NotOwned, Overloaded
 from pgs.actors.kernel.system import System
 
@@ -45,7 +43,7 @@ class Ref:
         `within`: seconds that the command may wait in the queue. Raises `Overloaded` when nothing
         was done, and `Crashed` when it is unknown what was done.
         """
-        envelope = Envelope(command, trio.current_time() + within)
+        envelope = Envelope(command, self._mailbox.system.now() + within)
         self._mailbox.post(envelope)
         return cast(R, await envelope.wait())
 

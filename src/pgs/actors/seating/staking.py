@@ -8,7 +8,6 @@ from typing import cast
 
 import msgspec
 import structlog
-import trio
 
 from pgs.actors.kernel.mail import LATER, Envelope, Later, Message
 from pgs.actors.messages.seats import ChargeAnswered, Seated, StakeSeat
@@ -239,7 +238,7 @@ def find_price(
     account = seats.active_account
     if account is None:
         return refuse("partner_inactive")
-    catalogue = seats.parts.catalogue.published(trio.current_time())
+    catalogue = seats.parts.catalogue.published(seats.parts.system.now())
     if catalogue is None:
         return refuse("settlement_unavailable")
     tier = catalogue.find(seats.environment, tier_id)
