@@ -19,7 +19,7 @@ END = 2**53
 """Sequence number above every real one. The first page of a list, newest first, begins here."""
 
 LAST_SECOND = 2**32 - 1
-"""Latest second, in epoch seconds, that an id can hold (see `pgs.domain.ids`)."""
+"""Seconds of the epoch that an id can hold, at most (see `pgs.domain.ids`)."""
 
 BLOCK = 256
 """Seats of a block, as in the indexes of players and references. A look-up visits one block after
