@@ -67,8 +67,10 @@ class Run:
             self.settlement = self._faults.settlement = Settlement(self.cluster)
         self.cluster.start_nodes()
         self._make_workers(made, self._issuer)
-        for worker in (*self.workers(), *self._askers):
+        for worker in self.workers():
             worker.start()
+        for asker in self._askers:
+            asker.start()
         self.settle()
 
     def _make_workers(self, partners: list[ReadyPartner], issuer: Issuer) -> None:

@@ -42,7 +42,8 @@ where seat.partner_id = :partner_id and seat.environment = :environment
 order by seat.seq desc
 limit :page_size;
 
--- Matches by their time. Their ids begin with it, so the running ones are in its order by their ids.
+-- Matches by their time. An id begins with the time at which it was made, so the ids of running
+-- matches are in the order of their time.
 
 -- name: running_by_time
 select match_id
