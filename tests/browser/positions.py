@@ -90,6 +90,7 @@ STATES: Final = (
     State("low", snapshot={"low": 0}, sees="Your turn"),
     State("their low", snapshot={"turn": 1, "low": 1}, sees="is thinking"),
     State("won", ended=_ended("won", "completed", 95_000), sees="You won $950.00"),
+    State("won on time", ended=_ended("won", "forfeit_timeout", 95_000), sees="You won $950.00"),
     State("lost", ended=_ended("lost", "forfeit_timeout", 0), sees="You lost"),
     State("drawn", ended=_ended("drawn", "completed", 50_000), sees="A draw"),
     State("void", ended=_ended(None, "emergency_stop", 50_000), sees="No contest"),

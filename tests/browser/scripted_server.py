@@ -4,6 +4,7 @@ The test sends what the server would send on the socket, and reads what the fram
 """
 
 import json
+import time
 from base64 import b64decode
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -74,6 +75,9 @@ class ScriptedServer:
         self.session_calls = 0
         self.session = dict(SESSION)
         """What the session call answers. The partner is added from the document's address."""
+        self.session_headers: dict[str, str] = {}
+        self.session_answered_at_ms = 0.0
+        """When the session call was last answered, on this machine's clock."""
         page.route("**/game/session", self._answer_session)
         page.route("**/embed/logo.png", self._answer_logo)
         page.route_web_socket("**/game/socket", self._open)
@@ -81,7 +85,9 @@ class ScriptedServer:
     def _answer_session(self, route: Route) -> None:
         self.session_calls += 1
         partner = urlsplit(route.request.frame.url).path.rpartition("/")[2]
-        route.fulfill(json={"playerUid": f"ptr:test:{partner}:alice"} | self.session)
+        self.session_answered_at_ms = time.time() * 1000
+        answer = {"playerUid": f"ptr:test:{partner}:alice"} | self.session
+        route.fulfill(json=answer, headers=self.session_headers)
 
     def _answer_logo(self, route: Route) -> None:
         route.fulfill(body=b64decode(_PIXEL), content_type="image/png")

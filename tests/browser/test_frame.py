@@ -1,5 +1,7 @@
 """The frame in a real browser, against a scripted server that does what a real one rarely does."""
 
+import time
+from email.utils import formatdate
 from typing import Literal
 
 import pytest
@@ -145,6 +147,37 @@ def test_the_clocks_of_both_sides_are_shown(server: ScriptedServer, tabs: list[T
     clocks = tab.frame.locator(".clock")
     assert clocks.first.inner_text() == "4:00"
     assert clocks.last.inner_text() in ("3:20", "3:19", "3:18", "3:17")
+
+
+_WATCH_CLOCKS = """() => {
+  window.seenClocks = [];
+  new MutationObserver(() => {
+    const text = document.querySelector(".plate.own .clock")?.textContent;
+    if (text !== undefined && text !== window.seenClocks.at(-1)) window.seenClocks.push(text);
+  }).observe(document.body, { subtree: true, childList: true, characterData: true });
+}"""
+
+
+def test_a_clock_of_thirty_seconds_never_shows_more(
+    tabs: list[Tab], service: SharedService, partner: Partner, site: str
+) -> None:
+    tab = tabs[0]
+    server = ScriptedServer(tab.page)
+    # The header has whole seconds: the server's clock stands almost a second later.
+    date_ms = 1_900_000_000_000
+    server.session_headers = {"Date": formatdate(date_ms / 1000, usegmt=True)}
+    base = service.client.base_url
+    tab.embed(site, base, f"{base}/embed/test/{partner.partner_id}", "token")
+    server.wait("join")
+    tab.page.frames[1].evaluate(_WATCH_CLOCKS)
+    server_ms = date_ms + 990 + time.time() * 1000 - server.session_answered_at_ms
+    fields = {"deadlineAtMs": int(server_ms) + 30_000}
+    server.send(snapshot("tic-tac-toe", {"board": empty(3, 3)}, ["a1"], **fields))
+    tab.frame.locator(".plate.own .clock").wait_for()
+    tab.page.wait_for_timeout(1_200)
+    seen = tab.page.frames[1].evaluate("window.seenClocks")
+    assert len(seen) > 1, seen
+    assert all(one[:3] in ("0:3", "0:2") and one <= "0:30" for one in seen), seen
 
 
 def test_the_name_of_the_opponent_is_shown_as_text(server: ScriptedServer, tabs: list[Tab]) -> None:

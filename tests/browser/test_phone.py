@@ -31,7 +31,7 @@ def _opening(shown: Shown, **fields: object) -> None:
 
 
 @pytest.mark.parametrize("shown", ["chess"], indirect=True)
-@pytest.mark.parametrize(("width", "height"), [size for size in SIZES if size != (320, 480)])
+@pytest.mark.parametrize(("width", "height"), SIZES)
 def test_the_moves_are_listed_and_the_newest_one_is_in_sight(
     shown: Shown, width: int, height: int
 ) -> None:
@@ -47,6 +47,21 @@ def test_the_moves_are_listed_and_the_newest_one_is_in_sight(
     assert now.evaluate(_INSIDE)
     moves.locator("[data-ply]", has_text="Bc5").click()
     expect(now).to_have_text("Bc5")
+    assert now.evaluate(_INSIDE)
+
+
+@pytest.mark.parametrize("shown", ["connect-four"], indirect=True)
+def test_a_long_move_is_whole_in_the_strip_of_the_smallest_frame(shown: Shown) -> None:
+    shown.tab.page.set_viewport_size({"width": 320, "height": 480})
+    shown.says("{ type: 'pgs.host', lang: 'fr' }")
+    state, moves = {"board": empty(6, 7)}, list("4344355657")
+    fields = {"ply": 10, "moves": moves, "stakeUsdCents": 500, "prizeUsdCents": 900}
+    shown.server.send(snapshot("connect-four", state, ["1"], **fields))
+    now = shown.tab.frame.locator(".now")
+    expect(now).to_have_text("colonne 7")
+    assert now.evaluate(_INSIDE)
+    shown.tab.frame.locator(".steps .tool").first.click()
+    expect(now).to_have_text("colonne 5")
     assert now.evaluate(_INSIDE)
 
 

@@ -26,9 +26,17 @@ _BOX: Final = """element => {
 }"""
 
 
+_RESIZED: Final = """async ([width, height]) => {
+  const frame = () => new Promise(requestAnimationFrame);
+  while (innerWidth !== width || innerHeight !== height) await frame();
+  await frame();
+  await frame();
+}"""
+
+
 def _resize(shown: Shown, size: tuple[int, int]) -> None:
     shown.tab.page.set_viewport_size({"width": size[0], "height": size[1]})
-    shown.document.wait_for_function(f"innerWidth === {size[0]}")
+    shown.document.evaluate(_RESIZED, size)
 
 
 def _opening(shown: Shown, **fields: Any) -> None:
@@ -77,7 +85,7 @@ def test_the_board_keeps_its_place_while_a_match_runs(shown: Shown, size: tuple[
 
 
 @pytest.mark.parametrize("shown", ["chess"], indirect=True)
-@pytest.mark.parametrize("size", [size for size in SIZES if size != (320, 480)])
+@pytest.mark.parametrize("size", SIZES)
 def test_the_end_of_a_match_moves_no_board_and_leaves_the_newest_move_in_sight(
     shown: Shown, size: tuple[int, int]
 ) -> None:
@@ -95,6 +103,61 @@ def test_the_end_of_a_match_moves_no_board_and_leaves_the_newest_move_in_sight(
       return one.top >= list.top && one.bottom <= list.bottom;
     }"""
     assert now.evaluate(inside)
+
+
+_ENDS: Final = ("won", "won on time", "lost", "drawn", "void")
+
+_PANEL_FAULTS: Final = """() => {
+  const inside = (inner, outer) => inner.left >= outer.left - 0.5 && inner.top >= outer.top - 0.5 &&
+    inner.right <= outer.right + 0.5 && inner.bottom <= outer.bottom + 0.5;
+  const panel = document.querySelector(".dock.end");
+  const boxOf = (part) => part.getBoundingClientRect();
+  const whole = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+  const faults = inside(boxOf(panel), whole) ? [] : ["the panel is outside"];
+  const [mine, board] = [boxOf(panel), boxOf(document.querySelector(".board"))];
+  if (mine.top < board.bottom && board.top < mine.bottom &&
+      mine.left < board.right && board.left < mine.right) {
+    faults.push("the panel lies on the board");
+  }
+  for (const part of panel.querySelectorAll("h2, p, button")) {
+    const name = part.getAttribute("aria-label") ?? part.textContent;
+    if (!inside(boxOf(part), boxOf(panel))) faults.push(`${name} is outside the panel`);
+  }
+  return faults;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("shown", "game"), [("chess", "chess"), ("connect-four", "connect-four")], indirect=["shown"]
+)
+@pytest.mark.parametrize("language", ["en", *LANGUAGES])
+def test_every_end_in_every_language_fits_beside_the_unmoved_board(
+    shown: Shown, game: str, language: str
+) -> None:
+    shown.says(f"{{ type: 'pgs.host', again: true, lang: '{language}' }}")
+    expect(shown.tab.frame.locator("html")).to_have_attribute("lang", language)
+    board, faults = shown.tab.frame.locator(".board"), []
+    shown.show(game, NAMED["your turn"], "")
+    shown.tab.frame.locator(".clock").first.wait_for()
+    before = {}
+    for size in SIZES:
+        _resize(shown, size)
+        before[size] = board.evaluate(_BOX)
+    shown.leave(NAMED["your turn"])
+    for name in (*_ENDS, "the next seat waits"):
+        if name in NAMED:
+            shown.show(game, NAMED[name], "")
+        else:
+            # The longest text: how a match was lost, what became of the stake, and the next seat.
+            shown.show(game, NAMED["lost"], "")
+            shown.server.send({"type": "waiting", "seatId": "sea_2"})
+            shown.tab.frame.locator(".dock.long").wait_for()
+        for size in SIZES:
+            _resize(shown, size)
+            if (after := board.evaluate(_BOX)) != before[size]:
+                faults.append(f"{name}, {size}: the board was at {before[size]}, is at {after}")
+            faults += [f"{name}, {size}: {one}" for one in shown.document.evaluate(_PANEL_FAULTS)]
+    assert faults == []
 
 
 @pytest.mark.parametrize("shown", ["chess"], indirect=True)

@@ -81,6 +81,38 @@ def test_the_moves_can_be_stepped_through_while_one_must_pass(shown: Shown, lang
     assert shown.document.evaluate(_LINES, [320, 480])["cut"] == []
 
 
+_HINT_FAULTS: Final = """() => {
+  const dock = document.querySelector(".dock").getBoundingClientRect();
+  const hint = document.querySelector(".dock p");
+  if (hint === null || hint.clientHeight === 0) return ["no hint"];
+  const boxes = [...document.querySelectorAll(".dock button, .dock h2")]
+    .map((part) => part.getBoundingClientRect());
+  const range = document.createRange();
+  range.selectNodeContents(hint);
+  const text = range.getBoundingClientRect();
+  const inside = text.left >= dock.left && text.right <= dock.right + 0.5 &&
+    text.top >= dock.top - 0.5 && text.bottom <= dock.bottom + 0.5;
+  const covered = boxes.some((box) => text.left < box.right - 0.5 && box.left < text.right - 0.5 &&
+    text.top < box.bottom - 0.5 && box.top < text.bottom - 0.5);
+  return [!inside && "outside", covered && "covered"].filter(Boolean);
+}"""
+
+
+@pytest.mark.parametrize("shown", ["reversi"], indirect=True)
+@pytest.mark.parametrize("language", ["en", *LANGUAGES])
+def test_every_hint_can_be_read_whole_in_the_smallest_frame(shown: Shown, language: str) -> None:
+    shown.tab.page.set_viewport_size({"width": 320, "height": 480})
+    shown.says(f"{{ type: 'pgs.host', lang: '{language}' }}")
+    expect(shown.tab.frame.locator("html")).to_have_attribute("lang", language)
+    faults = []
+    for name in ("your turn", "their turn", "away", "earlier position", "pass", "low"):
+        shown.show("reversi", NAMED[name], "")
+        shown.tab.frame.locator(".dock p").wait_for()
+        faults += [f"{name}: {one}" for one in shown.document.evaluate(_HINT_FAULTS)]
+        shown.leave(NAMED[name])
+    assert faults == []
+
+
 @pytest.mark.parametrize("shown", ["chess"], indirect=True)
 def test_the_rook_of_a_castling_slides_as_the_king_does(shown: Shown) -> None:
     state = {"fen": "4k3/8/8/8/8/8/8/4K2R w K - 0 1", "check": False}

@@ -183,16 +183,16 @@ function EndPanel({ published, ending, controller }: EndPanelProps) {
   const { play, again } = published;
   const speaker = useSpeaker();
   const how = howText(ending, play.match, speaker);
-  const late = again === 'late' ? speaker.say('end.late') : nextText(play, speaker);
-  const parts = [how, stakeText(play, ending, speaker), late];
+  const next = nextText(play, speaker);
+  const parts = [how, stakeText(play, ending, speaker), next];
   const sentence: Sentence = {
     tone: ending.result === 'won' ? 'good' : '',
     icon: iconOf(ending),
     title: resultText(play, ending, speaker),
-    hint: parts.filter(Boolean).join(' '),
+    hint: again === 'late' ? speaker.say('end.late') : parts.filter(Boolean).join(' '),
   };
   return (
-    <div class={`dock end ${ending.result ?? ''}`}>
+    <div class={`dock end ${ending.result ?? ''} ${next && 'long'}`}>
       <Say sentence={sentence} match={play.match} />
       <div class="acts">
         <Steps published={published} controller={controller} />

@@ -22,9 +22,9 @@ export function Moves({ published: { play, past }, controller }: MovesProps) {
     const { clientHeight, clientWidth } = list.current;
     list.current.scrollTo({
       top: now.offsetTop - clientHeight / 2,
-      left: now.offsetLeft - clientWidth / 2,
+      left: now.offsetLeft + (now.offsetWidth - clientWidth) / 2,
     });
-  }, [shown, play.ending]);
+  }, [shown, play.ending, speaker]);
   if (match === null || match.moves.length === 0) return <div class="moves" />;
   const lines = new Map<number, ReturnType<typeof notesOf>>();
   for (const one of notesOf(match, speaker)) {

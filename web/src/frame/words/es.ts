@@ -110,7 +110,7 @@ export const catalogue: Catalogue = {
   'yours.checkHint': 'Su rey está atacado.',
   'yours.low': 'Si llega a 0:00, pierde.',
   'yours.pass': 'Debe pasar',
-  'yours.passHint': 'No tiene ninguna jugada posible.',
+  'yours.passHint': 'No hay jugada posible.',
   'yours.passButton': 'Pasar',
   sending: 'Enviando su jugada…',
   theirs: '{name} está pensando',
