@@ -132,11 +132,17 @@ export default defineConfig(({ mode }) => {
         rolldownOptions: {
           input: ['portal.html', 'preview.html'],
           checks: CHECKS,
-          // The code that several pages share is one file: fewer requests, better compression.
+          // The code that several pages share is one file, and so are pages that are often read
+          // one after the other: fewer requests, better compression.
           output: {
             codeSplitting: {
               minSize: 4000,
-              groups: [{ name: 'shared', test: /src\/(portal|design)\//, minShareCount: 2 }],
+              groups: [
+                { name: 'shared', test: /src\/(portal|design)\//, minShareCount: 2 },
+                { name: 'account', test: /pages\/(account|members|security|terms|versions)\W/ },
+                { name: 'billing', test: /pages\/(invoice|usage)/ },
+                { name: 'access', test: /pages\/(games|keys|origins|prices)\W/ },
+              ],
             },
           },
         },

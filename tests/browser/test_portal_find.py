@@ -1,5 +1,6 @@
 """The portal's search for matches, and the page of a match, in a real browser."""
 
+from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -87,6 +88,71 @@ def test_the_other_environment_is_named_and_never_mixed_in(viewer: Visitor, play
     viewer.open("/portal/live/find")
     page.get_by_role("heading", name="What happened to my money?").wait_for()
     assert axe_faults_in_both_schemes(page) == []
+
+
+def test_matches_are_filtered_by_status_and_day_and_the_address_can_be_sent(
+    viewer: Visitor, played: Any
+) -> None:
+    page = viewer.page
+    listed = page.get_by_role("region", name="Latest matches").locator("tbody tr")
+    ended = listed.filter(has_text="kit-204")
+    viewer.go("test/find", "Find a match")
+    ended.wait_for()
+    viewer.press("No contest")
+    page.get_by_role("heading", name="Nothing matches these filters").wait_for()
+    assert axe_faults_in_both_schemes(page) == []
+    viewer.press("Clear the filters")
+    ended.wait_for()
+    assert page.url.endswith("/portal/test/find")
+    today = datetime.now(UTC).date()
+    for first, last, count in ((today, None, 1), (None, today, 1), (date(2024, 1, 1), None, 0)):
+        for label, day in (("From", first), ("To", last)):
+            page.get_by_label(label, exact=True).fill("" if day is None else day.isoformat())
+        viewer.press("Decided")
+        expect(ended).to_have_count(count)
+        page.reload()  # the address alone has the filters
+        viewer.stands_at("Find a match")
+        expect(ended).to_have_count(count)
+        expect(page.get_by_role("button", name="Decided")).to_have_attribute("aria-pressed", "true")
+    page.get_by_label("From", exact=True).fill("2024-01-02")
+    page.get_by_label("To", exact=True).fill("2024-01-01")
+    page.get_by_text("The first day is after the last one.").wait_for()
+    page.get_by_label("To", exact=True).fill("2024-12-31")
+    page.get_by_text("A range has at most 92 days.").wait_for()
+    assert axe_faults_in_both_schemes(page) == []
+
+
+def test_filters_go_with_a_search_and_leave_an_id_alone(viewer: Visitor, played: Any) -> None:
+    page = viewer.page
+    viewer.go("test/find?q=kit-204&status=ended", "Find a match")
+    page.get_by_text("kit-204 has 1 match in test").wait_for()
+    viewer.press("Running")
+    page.get_by_text("Nothing by that name in test matches these filters.").wait_for()
+    viewer.press("Clear the filters")
+    page.get_by_text("kit-204 has 1 match in test").wait_for()
+    assert page.url.endswith("/portal/test/find?q=kit-204")
+    viewer.open(f"/portal/test/find?q={played['seatId']}&status=started")
+    page.wait_for_url(f"**/portal/test/matches/{played['matchId']}")
+
+
+def test_a_filtered_search_reads_on_over_pages_without_a_match(
+    viewer: Visitor, played: Any
+) -> None:
+    page = viewer.page
+    (match, *_) = viewer.call("GET", "matches?environment=test")["matches"]
+
+    def answer(route: Route) -> None:
+        query = parse_qs(urlsplit(route.request.url).query)
+        turn = int(query.get("cursor", ["0"])[0])
+        more = "playerId" in query and turn < 3
+        shown = [match] if "playerId" in query and turn == 2 else []
+        cursor = str(turn + 1) if more else None
+        route.fulfill(json={"matches": shown, "nextCursor": cursor, "hasMore": more})
+
+    page.route("**/partner/admin/matches?*", answer)
+    viewer.go("test/find?q=somebody&status=ended", "Find a match")
+    page.get_by_text("somebody has 1 match in test").wait_for()
+    page.unroute_all()
 
 
 def test_older_matches_follow_when_asked_for(viewer: Visitor, played: Any) -> None:

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from pgs.domain.roles import ADMIN_RULES, ROLES, Role, may, rule_of
+from tests.browser.live_match import LiveMatch, running_live_match
 from tests.browser.members import by_admin, by_key, by_live_key
 from tests.browser.portal_answers import answer_figures
 from tests.browser.test_portal_rounds import PAGES
@@ -113,7 +114,7 @@ _ELSEWHERE: Final = {
 _CHANGES_NOTHING: Final = re.compile(
     r"Pause|Find|Copy (Call as curl|the partner id|mat_.*)|All|Failed \d+|Delivered|Test events"
     r"|Open .*|CSV|Search|Kind|Who|From|To|Waiting|Playing|Won|Print|Match, seat, .*"
-    r"|Id of a nudge .*|Matches|Rake|By .*"
+    r"|Id of a nudge .*|Matches|Rake|By .*|Running|Decided|No contest"
 )
 """Names of buttons and fields that only show something."""
 
@@ -218,12 +219,35 @@ def test_the_page_of_a_live_match_offers_no_role_a_change(
     member: tuple[Role, Visitor], live_match_id: str
 ) -> None:
     _, visitor = member
-    visitor.go("live/find", "Find a match")
+    visitor.go("live/find?status=no_contest", "Find a match")
     visitor.page.get_by_role("region", name="Latest matches").get_by_role("link").first.click()
     visitor.page.get_by_role("heading", level=1, name="live-ana was alone").wait_for()
     assert visitor.page.url.endswith(f"/portal/live/matches/{live_match_id}")
     names = visitor.page.evaluate(_NAMES)
     assert [name for name in names if not re.match("Copy|Show|Hide", name)] == []
+
+
+@pytest.fixture(scope="module")
+def running(demo: dict[str, str], live_match_id: str) -> Iterator[LiveMatch]:
+    """A live match while it is played. The other live match is older."""
+    with running_live_match(demo, "live-kim", "live-leo") as match:
+        yield match
+
+
+def test_the_page_of_a_running_live_match_offers_no_role_a_change(
+    member: tuple[Role, Visitor], running: LiveMatch
+) -> None:
+    _, visitor = member
+    visitor.go("live/find?status=started", "Find a match")
+    visitor.page.get_by_role("region", name="Latest matches").get_by_role("link").first.click()
+    visitor.page.get_by_role("heading", level=1, name=" plays ").wait_for()
+    assert visitor.page.url.endswith(f"/portal/live/matches/{running.match_id}")
+    visitor.page.get_by_role("heading", name="Board").wait_for()
+    names = visitor.page.evaluate(_NAMES)
+    assert "Refresh" in names
+    assert [
+        name for name in names if not re.match("Copy|Move|One move|Show|Hide|Refresh", name)
+    ] == []
 
 
 def test_what_a_page_opens_offers_no_role_a_change(member: tuple[Role, Visitor]) -> None:

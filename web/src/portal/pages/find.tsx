@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { go, useQuery } from '../address';
-import type { Api, Environment } from '../api';
+import type { Environment } from '../api';
 import { PageFrame, Problem, READ_AGAIN } from '../page';
 import type { PageProps } from '../page';
 import { Button } from '../parts/button';
@@ -15,102 +15,26 @@ import { Empty, Note } from '../parts/note';
 import { Table } from '../parts/table';
 import { linkTo } from '../routes';
 import '../styles/find.css';
-
-/** How many matches one search shows. */
-const SHOWN = 100;
+import { FilterLine, filtersOf, NothingFits } from './find-filters';
+import type { Change, Filters } from './find-filters';
+import { KINDS, otherOf, SHOWN, useSearch } from './find-search';
+import type { Found, Kind, Searched } from './find-search';
 
 /** How many matches are listed before a search, and how many a press adds. */
 const LATEST = 20;
 
-/** What a text may be, in the order in which the answers are preferred. */
-const KINDS = [
-  ['playerId', 'a player'],
-  ['partnerRef', 'your reference'],
-  ['idempotencyKey', 'an idempotency key'],
-] as const;
-
-type Kind = (typeof KINDS)[number][0] | 'seatId' | 'matchId';
-
-interface Found {
-  kind: Kind;
-  matches: Match[];
-  hasMore: boolean;
-}
-
-interface Page {
-  matches: Match[];
-  hasMore: boolean;
-}
-
-async function ask(api: Api, environment: Environment, kind: Kind, text: string): Promise<Found> {
-  const query = `environment=${environment}`;
-  if (kind === 'matchId') {
-    const life = await api.read<{ match: Match }>(`matches/${encodeURIComponent(text)}?${query}`);
-    return { kind, matches: [life.match], hasMore: false };
-  }
-  const named = `${kind}=${encodeURIComponent(text)}`;
-  const page = await api.read<Page>(`matches?${query}&${named}&limit=${SHOWN}`);
-  return { kind, matches: page.matches, hasMore: page.hasMore };
-}
-
-/** Returns what each meaning of a text finds, without the meanings that find nothing. */
-async function search(api: Api, environment: Environment, text: string): Promise<Found[]> {
-  const kinds: readonly Kind[] = text.startsWith('mat_')
-    ? ['matchId']
-    : text.startsWith('sea_')
-      ? ['seatId']
-      : KINDS.map(([kind]) => kind);
-  const answers = await Promise.all(
-    kinds.map((kind) =>
-      ask(api, environment, kind, text).catch((error: unknown) => {
-        if ((error as { reason?: string }).reason === 'match_not_found') return null;
-        throw error;
-      }),
-    ),
-  );
-  return answers.filter((found): found is Found => found !== null && found.matches.length > 0);
-}
-
-interface Searched {
-  text: string;
-  here: Found[];
-  /** What the other environment has, looked up where this one has nothing. */
-  there: Found[];
-}
-
 const countMatches = (found: Found) => many(found.matches.length, 'match', 'matches');
-
-const otherOf = (environment: Environment): Environment =>
-  environment === 'test' ? 'live' : 'test';
-
-function useSearch(api: Api, environment: Environment, text: string) {
-  const [searched, set] = useState<Searched | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  useEffect(() => {
-    let wanted = true;
-    set(null);
-    setError(null);
-    const look = async () => {
-      const here = await search(api, environment, text);
-      const there = here.length > 0 ? [] : await search(api, otherOf(environment), text);
-      if (wanted) set({ text, here, there });
-    };
-    if (text !== '') look().catch((failed: unknown) => wanted && setError(failed));
-    return () => {
-      wanted = false;
-    };
-  }, [api, environment, text]);
-  return { searched, error };
-}
 
 export default function FindAMatch({ api, environment }: PageProps) {
   const [query, change] = useQuery();
   const text = query.get('q') ?? '';
   const [typed, type] = useState(text);
   useEffect(() => type(text), [text]);
-  const { searched, error } = useSearch(api, environment, text);
-  const wanted = searched?.here.find((found) => found.kind === query.get('as'));
-  const found = wanted ?? searched?.here[0] ?? null;
+  const filters = filtersOf(query);
+  const wanted = { environment, text: filters.wrong === '' ? text : '', filters: filters.asked };
+  const { searched, error } = useSearch(api, wanted);
+  const asked = searched?.here.find((found) => found.kind === query.get('as'));
+  const found = asked ?? searched?.here[0] ?? null;
   const only = found?.kind === 'matchId' || found?.kind === 'seatId' ? found.matches[0] : null;
   useEffect(() => {
     if (only) go(linkTo(environment, 'matches', only.matchId), true);
@@ -122,7 +46,7 @@ export default function FindAMatch({ api, environment }: PageProps) {
   return (
     <PageFrame
       title="Find a match"
-      answer={answerOf(searched, found, environment, text)}
+      answer={answerOf(searched, found, environment, text, filters)}
       error={error}
       loading={false}
     >
@@ -142,12 +66,17 @@ export default function FindAMatch({ api, environment }: PageProps) {
           Find
         </Button>
       </form>
-      {text === '' && <Latest {...{ api, environment }} />}
+      {text === '' && <Latest {...{ api, environment, filters, change }} />}
+      {text !== '' && filters.wrong !== '' && (
+        <Card flush>
+          <FilterLine {...{ filters, change }} />
+        </Card>
+      )}
       {searched !== null && found === null && (
-        <Nothing searched={searched} environment={environment} />
+        <Nothing {...{ searched, environment, filters, change }} />
       )}
       {searched !== null && found !== null && (
-        <Matches {...{ searched, found, environment }} onKind={(kind) => change({ as: kind })} />
+        <Matches {...{ searched, found, environment, filters, change }} />
       )}
     </PageFrame>
   );
@@ -158,17 +87,24 @@ function answerOf(
   found: Found | null,
   environment: Environment,
   text: string,
+  filters: Filters,
 ) {
   if (text === '') {
     return 'Paste what the player or your log gives you: an id, a player or your reference.';
   }
+  if (filters.wrong !== '') return filters.wrong;
   if (searched === null) return 'Looking …';
+  if (found === null && filters.asked !== '') {
+    return `Nothing by that name in ${environment} matches these filters.`;
+  }
   if (found === null) {
     return searched.there.length > 0
       ? `Nothing by that name in ${environment}, but there is in ${otherOf(environment)}.`
       : `Nothing by that name, neither in test nor in live.`;
   }
-  const number = found.hasMore ? `more than ${SHOWN} matches` : countMatches(found);
+  const number = found.hasMore
+    ? `${found.matches.length < SHOWN ? 'at least' : 'more than'} ${countMatches(found)}`
+    : countMatches(found);
   const latest = found.matches[0]?.endedAt ?? found.matches[0]?.startedAt;
   const ago = latest === undefined ? '' : `, the latest ${agoOf(latest)}`;
   return (
@@ -179,9 +115,20 @@ function answerOf(
   );
 }
 
-/** The latest matches, which are shown until a search. */
-function Latest({ api, environment }: Pick<PageProps, 'api' | 'environment'>) {
-  const path = `matches?environment=${environment}`;
+interface Filtered {
+  filters: Filters;
+  change: Change;
+}
+
+/** The latest matches that fit the filters, which are shown until a search. */
+function Latest({
+  api,
+  environment,
+  filters,
+  change,
+}: Pick<PageProps, 'api' | 'environment'> & Filtered) {
+  const asked = filters.wrong === '' ? filters.asked : '';
+  const path = `matches?environment=${environment}${asked}`;
   const { entries, whole, error, more, readAgain } = useList<Match>(
     api,
     path,
@@ -197,17 +144,26 @@ function Latest({ api, environment }: Pick<PageProps, 'api' | 'environment'>) {
     return () => removeEventListener(READ_AGAIN, again);
   }, [atBegin, readAgain]);
   if (error !== null) return <Problem error={error} />;
-  if (entries === null) return null;
-  if (entries.length === 0) return <Teaching />;
-  const foot = whole ? undefined : <Button onPress={more}>Show {LATEST} more</Button>;
+  const isFiltered = filters.asked !== '';
+  if (entries === null && !isFiltered) return null;
+  if (entries?.length === 0 && !isFiltered) return <Teaching />;
+  const isShown = entries !== null && filters.wrong === '';
+  const foot =
+    whole || !isShown ? undefined : <Button onPress={more}>Show {LATEST} more</Button>;
   return (
     <Card flush title="Latest matches" foot={foot}>
-      <Table
-        label="Latest matches"
-        columns={matchColumns(environment, null)}
-        rows={entries}
-        keyOf={({ matchId }) => matchId}
-      />
+      <FilterLine {...{ filters, change }} />
+      {isShown && entries.length === 0 && (
+        <NothingFits change={change}>No match in {environment} is like that.</NothingFits>
+      )}
+      {isShown && entries.length > 0 && (
+        <Table
+          label="Latest matches"
+          columns={matchColumns(environment, null)}
+          rows={entries}
+          keyOf={({ matchId }) => matchId}
+        />
+      )}
     </Card>
   );
 }
@@ -224,7 +180,22 @@ function Teaching() {
   );
 }
 
-function Nothing({ searched, environment }: { searched: Searched; environment: Environment }) {
+interface NothingProps extends Filtered {
+  searched: Searched;
+  environment: Environment;
+}
+
+function Nothing({ searched, environment, filters, change }: NothingProps) {
+  if (filters.asked !== '') {
+    return (
+      <Card flush>
+        <FilterLine {...{ filters, change }} />
+        <NothingFits change={change}>
+          Without them, {searched.text} is looked for in all matches, test and live.
+        </NothingFits>
+      </Card>
+    );
+  }
   const other = otherOf(environment);
   const match = searched.there[0]?.matches[0];
   if (match === undefined) {
@@ -245,14 +216,13 @@ function Nothing({ searched, environment }: { searched: Searched; environment: E
   );
 }
 
-interface MatchesProps {
+interface MatchesProps extends Filtered {
   searched: Searched;
   found: Found;
   environment: Environment;
-  onKind(kind: Kind): void;
 }
 
-function Matches({ searched, found, environment, onKind }: MatchesProps) {
+function Matches({ searched, found, environment, filters, change }: MatchesProps) {
   const nameOf = (kind: Kind) => KINDS.find(([name]) => name === kind)?.[1] ?? kind;
   const others = searched.here.filter((other) => other !== found);
   const player = found.kind === 'playerId' ? searched.text : null;
@@ -261,12 +231,18 @@ function Matches({ searched, found, environment, onKind }: MatchesProps) {
       <p class="small quiet">
         Taken for <strong>{nameOf(found.kind)}</strong>.{' '}
         {others.map((other) => (
-          <button key={other.kind} type="button" class="btn sm" onClick={() => onKind(other.kind)}>
+          <button
+            key={other.kind}
+            type="button"
+            class="btn sm"
+            onClick={() => change({ as: other.kind })}
+          >
             Look for it as {nameOf(other.kind)}: {countMatches(other)}
           </button>
         ))}
       </p>
       <Card flush>
+        <FilterLine {...{ filters, change }} />
         <Table
           label="Matches"
           columns={matchColumns(environment, player)}

@@ -1,0 +1,96 @@
+/** The status and the days of the matches that are shown. The address contains them. */
+
+import type { ComponentChildren } from 'preact';
+import { Button } from '../parts/button';
+import { daysIn, isDay, plusDays } from '../parts/days';
+import { Choice, Day } from '../parts/filters';
+import { Empty, Note } from '../parts/note';
+
+/** Days that the service lists at once. */
+const DAYS_MAX = 92;
+
+const STATUSES = [
+  ['', 'All'],
+  ['started', 'Running'],
+  ['ended', 'Decided'],
+  ['no_contest', 'No contest'],
+] as const;
+
+type Status = (typeof STATUSES)[number][0];
+
+export interface Filters {
+  status: Status;
+  from: string;
+  to: string;
+  /** What follows in the query of a call, or nothing without a filter. */
+  asked: string;
+  /** Why the service would refuse the days, or nothing. */
+  wrong: string;
+}
+
+const dayOf = (text: string | null) => (text !== null && isDay(text) ? text : '');
+
+/** Returns the filters of an address. If one of the days is missing, the range is the longest. */
+export function filtersOf(query: URLSearchParams): Filters {
+  const status = STATUSES.find(([name]) => name === query.get('status'))?.[0] ?? '';
+  const [from, to] = [dayOf(query.get('from')), dayOf(query.get('to'))];
+  const first = from || (to && plusDays(to, 1 - DAYS_MAX));
+  const last = to || (from && plusDays(from, DAYS_MAX - 1));
+  const days = first === '' ? 1 : daysIn(first, last);
+  const asked =
+    (status === '' ? '' : `&status=${status}`) +
+    (first === '' ? '' : `&from=${first}&to=${last}`);
+  const wrong =
+    days < 1
+      ? 'The first day is after the last one.'
+      : days > DAYS_MAX
+        ? `A range has at most ${DAYS_MAX} days.`
+        : '';
+  return { status, from, to, asked, wrong };
+}
+
+export type Change = (changes: Record<string, string | null>) => void;
+
+interface LineProps {
+  filters: Filters;
+  change: Change;
+}
+
+export function FilterLine({ filters: { status, from, to, wrong }, change }: LineProps) {
+  return (
+    <>
+      <div class="filters">
+        <Choice<Status>
+          label="Status"
+          choices={STATUSES}
+          value={status}
+          onChoose={(name) => change({ status: name })}
+        />
+        <Day
+          label="From"
+          value={from}
+          wrong={wrong !== ''}
+          onChoose={(day) => change({ from: day })}
+        />
+        <Day label="To" value={to} wrong={wrong !== ''} onChoose={(day) => change({ to: day })} />
+      </div>
+      {wrong !== '' && (
+        <div class="in-card">
+          <Note tone="warn" alert>
+            {wrong}
+          </Note>
+        </div>
+      )}
+    </>
+  );
+}
+
+export function NothingFits({ change, children }: { change: Change; children: ComponentChildren }) {
+  const drop = () => change({ status: null, from: null, to: null });
+  const acts = <Button onPress={drop}>Clear the filters</Button>;
+  return (
+    <Empty icon="find" title="Nothing matches these filters" acts={acts}>
+      {children}
+    </Empty>
+  );
+}

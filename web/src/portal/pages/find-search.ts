@@ -1,0 +1,113 @@
+/** Searching for matches by a text whose meaning nobody says. */
+
+import { useEffect, useState } from 'preact/hooks';
+import type { Api, Environment } from '../api';
+import type { Match } from '../match/match';
+
+/** How many matches one search shows. */
+export const SHOWN = 100;
+
+/** How many pages one search reads, because filters may leave few matches of a page. */
+const PAGES_MAX = 10;
+
+/** What a text may be, in the order in which the answers are preferred. */
+export const KINDS = [
+  ['playerId', 'a player'],
+  ['partnerRef', 'your reference'],
+  ['idempotencyKey', 'an idempotency key'],
+] as const;
+
+export type Kind = (typeof KINDS)[number][0] | 'seatId' | 'matchId';
+
+export interface Found {
+  kind: Kind;
+  matches: Match[];
+  hasMore: boolean;
+}
+
+interface Page {
+  matches: Match[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+interface Wanted {
+  environment: Environment;
+  text: string;
+  /** The filters, as they follow in the query. An id is looked up whatever they are. */
+  filters: string;
+}
+
+async function ask(api: Api, wanted: Wanted, kind: Kind): Promise<Found> {
+  const query = `environment=${wanted.environment}`;
+  const text = encodeURIComponent(wanted.text);
+  if (kind === 'matchId') {
+    const life = await api.read<{ match: Match }>(`matches/${text}?${query}`);
+    return { kind, matches: [life.match], hasMore: false };
+  }
+  const filters = kind === 'seatId' ? '' : wanted.filters;
+  const path = `matches?${query}&${kind}=${text}${filters}&limit=${filters === '' ? SHOWN : 500}`;
+  const matches: Match[] = [];
+  let cursor: string | null = null;
+  let turns = 0;
+  do {
+    const at: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const page = await api.read<Page>(path + at);
+    matches.push(...page.matches);
+    cursor = page.nextCursor;
+    turns += 1;
+  } while (cursor !== null && matches.length < SHOWN && turns < PAGES_MAX);
+  const hasMore = cursor !== null || matches.length > SHOWN;
+  return { kind, matches: matches.slice(0, SHOWN), hasMore };
+}
+
+/** Returns what each meaning of a text finds, without the meanings that find nothing. */
+async function search(api: Api, wanted: Wanted): Promise<Found[]> {
+  const kinds: readonly Kind[] = wanted.text.startsWith('mat_')
+    ? ['matchId']
+    : wanted.text.startsWith('sea_')
+      ? ['seatId']
+      : KINDS.map(([kind]) => kind);
+  const answers = await Promise.all(
+    kinds.map((kind) =>
+      ask(api, wanted, kind).catch((error: unknown) => {
+        if ((error as { reason?: string }).reason === 'match_not_found') return null;
+        throw error;
+      }),
+    ),
+  );
+  return answers.filter((found): found is Found => found !== null && found.matches.length > 0);
+}
+
+export interface Searched {
+  text: string;
+  here: Found[];
+  /** What the other environment has, looked up where this one has nothing at all. */
+  there: Found[];
+}
+
+export const otherOf = (environment: Environment): Environment =>
+  environment === 'test' ? 'live' : 'test';
+
+export function useSearch(api: Api, { environment, text, filters }: Wanted) {
+  const [searched, set] = useState<Searched | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    let wanted = true;
+    set(null);
+    setError(null);
+    const look = async () => {
+      const here = await search(api, { environment, text, filters });
+      const there =
+        here.length > 0 || filters !== ''
+          ? []
+          : await search(api, { environment: otherOf(environment), text, filters });
+      if (wanted) set({ text, here, there });
+    };
+    if (text !== '') look().catch((failed: unknown) => wanted && setError(failed));
+    return () => {
+      wanted = false;
+    };
+  }, [api, environment, text, filters]);
+  return { searched, error };
+}
