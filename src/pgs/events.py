@@ -91,6 +91,7 @@ _OF_NUDGES: Final = {
     "attempt_not_logged",
     "delivery_broke",
     "nudge_merged",
+    "nudge_resent",
     "nudge_try_delivered",
     "nudge_try_failed",
     "webhook_disabled",

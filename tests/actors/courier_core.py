@@ -9,7 +9,7 @@ import trio
 
 from pgs.actors.kernel.restarts import RESTART_LIMIT
 from pgs.actors.messages.account.webhooks import DisableWebhook, SaveWebhook, WebhookSaved
-from pgs.actors.messages.courier import Nudge, SendTest
+from pgs.actors.messages.courier import Nudge, Resend, SendTest
 from pgs.actors.ports import NudgePort
 from pgs.domain.accounts import Webhook
 from pgs.domain.environments import Environment
@@ -56,6 +56,10 @@ class CourierCore(ReadyCore):
     async def send_test(self, environment: Environment = "test", partner: str = "acme") -> Any:
         """Return the courier's reply to the command to send a test event."""
         return await self.partner(partner).courier(environment).ask(SendTest())
+
+    async def resend(self, match_id: str = "mat_1") -> Any:
+        """Return the courier's reply to the command to send a nudge about a match again."""
+        return await self.partner().courier("test").ask(Resend(match_id))
 
     async def webhook(self, environment: Environment = "test", partner: str = "acme") -> Webhook:
         """Return an endpoint's current row."""

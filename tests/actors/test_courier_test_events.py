@@ -8,7 +8,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.delivery.test_events import seconds_until_test
+from pgs.actors.delivery.lone_tries import seconds_until_test
 from pgs.actors.kernel.mail import Crashed
 from pgs.domain.errors import refuse
 from pgs.domain.ids import ATTEMPT, NUDGE, is_id

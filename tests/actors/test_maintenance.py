@@ -8,10 +8,11 @@ import trio
 from trio.testing import MockClock
 
 from pgs.actors.maintenance.chores import PRUNE_S
-from pgs.actors.maintenance.webhooks import KEEP_ATTEMPTS_S, PAGE, prune_attempts
+from pgs.actors.maintenance.webhooks import PAGE, prune_attempts
 from pgs.actors.partners import PartnerDirectory
 from pgs.app import MAKERS
 from pgs.domain.environments import Environment
+from pgs.domain.nudges import KEEP_ATTEMPTS_S
 from pgs.domain.shards import shard_of
 from pgs.storage import attempts as rows
 from pgs.storage.attempts import NEWEST, Attempt

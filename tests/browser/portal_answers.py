@@ -118,6 +118,7 @@ def attempt(number: int) -> dict[str, Any]:
         "responseBody": "KeyError: matchId" if failed else "ok",
         "matchId": f"mat_{number}",
         "test": False,
+        "resend": False,
     }
 
 

@@ -46,6 +46,7 @@ _KEYS: Final = (
     Offer("Revoke .*", "DELETE", "keys/{key_id}"),
 )
 _HOOK: Final = Offer("Save (test|live) address|Address, with https", "POST", "webhooks/{env}")
+_RESEND: Final = Offer("Resend", "POST", "webhooks/{env}/attempts/{attempt_id}/resend")
 _ORIGINS: Final = (
     Offer("Add (test|live) origin|Origin of a page .*", "POST", "origins"),
     Offer("Remove .*", "DELETE", "origins"),
@@ -250,8 +251,10 @@ def test_the_page_of_a_running_live_match_offers_no_role_a_change(
     ] == []
 
 
-def test_what_a_page_opens_offers_no_role_a_change(member: tuple[Role, Visitor]) -> None:
-    _, visitor = member
+def test_what_a_page_opens_offers_exactly_what_the_role_may_do(
+    member: tuple[Role, Visitor],
+) -> None:
+    role, visitor = member
 
     def offered(part: str) -> list[str]:
         names = visitor.page.evaluate(_NAMES.replace("main ", f"{part} "))
@@ -260,7 +263,12 @@ def test_what_a_page_opens_offers_no_role_a_change(member: tuple[Role, Visitor])
     attempt = visitor.call("GET", "webhooks/test/attempts")["attempts"][0]
     visitor.go(f"test/webhooks?open={attempt['attemptId']}", "Webhooks")
     visitor.page.get_by_role("region", name="Request").wait_for()
-    assert offered("[data-detail]") == []
+    if _RESEND.is_for(role):
+        assert offered("[data-detail]") == ["Resend"]
+    else:
+        assert offered("[data-detail]") == []
+        status, told = _RESEND.forced(visitor)
+        assert (status, told["reason"]) == (403, "role_forbidden")
     event = visitor.call("GET", "events")["events"][0]
     visitor.go(f"events?open={event['eventId']}", "Event log")
     visitor.page.get_by_role("region", name="Detail").wait_for()
@@ -277,7 +285,8 @@ def test_what_a_page_opens_offers_no_role_a_change(member: tuple[Role, Visitor])
 
 
 def test_every_change_of_the_admin_api_is_offered_by_a_page() -> None:
-    offered = {f"{offer.method} {offer.path}" for offers in _OFFERS.values() for offer in offers}
+    every = [*(offer for offers in _OFFERS.values() for offer in offers), _RESEND]
+    offered = {f"{offer.method} {offer.path}" for offer in every}
     changes = {
         f"{rule.method} {rule.path.removeprefix(_PREFIX)}"
         for rule in ADMIN_RULES

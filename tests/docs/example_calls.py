@@ -161,7 +161,9 @@ async def _manage(admin: AdminClient, call: Calls) -> None:
     root = "/partner/admin"
     await call("POST", f"{root}/webhooks/{{env}}/test", env="test")
     attempts = await call("GET", f"{root}/webhooks/{{env}}/attempts", env="test")
-    assert attempts["attempts"]
+    of_match = next(attempt for attempt in attempts["attempts"] if "matchId" in attempt)
+    resend = f"{root}/webhooks/{{env}}/attempts/{{attempt_id}}/resend"
+    await call("POST", resend, env="test", attempt_id=of_match["attemptId"])
     await call("POST", f"{root}/webhooks/{{env}}/rotate-secret", env="test")
     await call("POST", f"{root}/webhooks/{{env}}/disable", env="test")
     key = await call("POST", f"{root}/keys", {"environment": "test", "label": "old"})

@@ -25,7 +25,7 @@ STATUSES = {
     "not_a_partner_admin role_forbidden "
     "totp_not_enrolled step_up_required fresh_step_up_required invalid_code wrong_address expired",
     404: "seat_not_found match_not_found invoice_not_found key_not_found origin_not_found "
-    "member_not_found invite_not_found "
+    "member_not_found invite_not_found attempt_not_found "
     "webhook_not_configured",
     409: "tier_locked idempotency_key_conflict match_already_decided invoice_not_readable "
     "seat_not_waiting "

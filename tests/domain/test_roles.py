@@ -39,7 +39,8 @@ def test_every_call_is_in_the_table_once_and_below_the_admin_prefix() -> None:
 def test_the_parameters_in_the_paths_are_exactly_these() -> None:
     names = {name for rule in ADMIN_RULES for name in re.findall(r"\{(\w+)\}", rule.path)}
     assert names == {"env", "key_id", "uid", "invite_id", "game_id", "invoice_id", "line_id"} | {
-        "match_id"
+        "match_id",
+        "attempt_id",
     }
 
 
@@ -96,6 +97,7 @@ def test_a_developer_also_writes_keys_origins_webhooks_games_theme_pin_and_test_
         "POST webhooks/{env}/rotate-secret",
         "POST webhooks/{env}/disable",
         "POST webhooks/{env}/test",
+        "POST webhooks/{env}/attempts/{attempt_id}/resend",
         "POST games/{game_id}/test",
         "DELETE games/{game_id}/test",
         "PUT theme/{env}",
@@ -141,6 +143,7 @@ def test_only_these_writes_need_no_code() -> None:
     assert {call(rule) for rule in WRITES if rule.step_up == "none"} == {
         "POST webhooks/{env}/disable",
         "POST webhooks/{env}/test",
+        "POST webhooks/{env}/attempts/{attempt_id}/resend",
         "POST invites/{invite_id}/accept",
         "POST test-match",
         "POST totp/verify",

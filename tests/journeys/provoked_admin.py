@@ -106,6 +106,7 @@ async def _webhooks(provoked: ProvokedByMembers, url: str) -> None:
     await admin.call_ok("POST", "webhooks/test", {"url": url})
     await admin.call_ok("POST", "webhooks/test/test")
     await provoked("test_event_too_soon", "POST", "webhooks/test/test")
+    await provoked("attempt_not_found", "POST", "webhooks/test/attempts/att_none/resend")
     await admin.call_ok("POST", "webhooks/test/disable")
     await provoked("webhook_not_enabled", "POST", "webhooks/test/test")
 

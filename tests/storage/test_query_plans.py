@@ -202,7 +202,7 @@ def fill(connection: sqlite3.Connection, table: str, rows: int, **same: object) 
         "result": "won",
         "settlement": "embedded",
     }
-    fixed |= {"delivered": 0, "test": 0, "accepted_by": None, "revoked_at": None}
+    fixed |= {"delivered": 0, "test": 0, "resend": 0, "accepted_by": None, "revoked_at": None}
     fixed |= {"kind": "charge", "side": 0, "money": "recorded", **same}
     numbers = count(1)
 

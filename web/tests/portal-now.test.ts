@@ -54,7 +54,7 @@ const seat = (number: number): Seat => ({
   prizeUsdCents: 180, seatedAt: 100, idempotencyKey: `k${number}`,
 });
 
-const attempt = { nudgeId: 'n', delivered: false, durationMs: 1, responseBody: '' };
+const attempt = { nudgeId: 'n', delivered: false, resend: false, durationMs: 1, responseBody: '' };
 
 test('the story of a seat without an opponent goes from its charge to its refund', () => {
   const life: Life = {

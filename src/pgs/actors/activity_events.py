@@ -58,6 +58,7 @@ def tell_of_attempt(
             "delivered": attempt.delivered,
             "statusCode": attempt.status_code,
             "test": attempt.test,
+            "resend": attempt.resend,
         }
         parts.activity.tell(
             partner_id, environment, ActivityEvent("nudge", parts.clock.real(), detail)

@@ -16,7 +16,7 @@ from pgs.actors.kernel.restarts import RestartCounter
 from pgs.actors.parts import Parts
 from pgs.actors.shared.admission import PartnerAdmission
 from pgs.domain.environments import Environment
-from pgs.domain.rate import GAME_API_FACTOR, TEST_MATCH_POLICY, Bucket
+from pgs.domain.rate import GAME_API_FACTOR, RESEND_POLICY, TEST_MATCH_POLICY, Bucket
 from pgs.domain.shards import shard_of, shard_of_platform
 
 
@@ -45,6 +45,7 @@ class PartnerActors:
         self.embed_admission = PartnerAdmission(parts.process_admission)  # for the frame's pages
         self.game_admission = PartnerAdmission(parts.process_admission, GAME_API_FACTOR)
         self.test_matches = Bucket(TEST_MATCH_POLICY)
+        self.resends = Bucket(RESEND_POLICY)
         self._makers = makers
         self._cells: dict[str, Cell] = {}  # by role
         self._tables: dict[str, Cell] = {}  # by match id
@@ -116,6 +117,7 @@ class PartnerActors:
             and self.embed_admission.is_full(now)
             and self.game_admission.is_full(now)
             and self.test_matches.is_full(now)
+            and self.resends.is_full(now)
             and not self.restarts.degraded(now)
             and not any(cell in alive for cell in (*self._cells.values(), *self._tables.values()))
         )

@@ -308,6 +308,7 @@ _ROWS: Final = (
         429,
         "A test event was just sent. Wait for the seconds in Retry-After.",
     ),
+    ErrorKind("attempt_not_found", 404, "No such attempt in this environment's log."),
     # Game licences
     ErrorKind("unknown_game", 400, "The platform runs no such game."),
     ErrorKind(

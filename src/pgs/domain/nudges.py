@@ -21,6 +21,9 @@ promises."""
 FAILURES_TO_DISABLE: Final = 10
 """Nudges that fail in a row before their endpoint is switched off, as the interface promises."""
 
+KEEP_ATTEMPTS_S: Final = 30 * 24 * 3600
+"""Seconds that the attempt log keeps a try: the 30 days that the interface promises."""
+
 RESPONSE_TEXT_MAX: Final = 200
 """Characters of a response's body that the attempt log keeps, as the interface promises."""
 

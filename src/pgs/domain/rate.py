@@ -62,6 +62,11 @@ TEST_MATCH_POLICY: Final = BucketPolicy(burst=10, rate=1)
 press a button for each, and each match stays open for up to an hour."""
 
 
+RESEND_POLICY: Final = BucketPolicy(burst=5, rate=1)
+"""Nudges that members of one account send again, at once and each second after that. People press
+a button for each, and each may hold a connection for seven seconds."""
+
+
 PLAYER_POLICY: Final = BucketPolicy(burst=60, rate=20)
 """Calls of one player's session token, at once and each second after that, as the interface
 promises. A frame makes two or three when it loads."""

@@ -141,6 +141,7 @@ ADMIN_RULES: Final[tuple[AdminRule, ...]] = (
     _call("POST", "webhooks/{env}/rotate-secret", _DEVELOPERS, "fresh"),
     _call("POST", "webhooks/{env}/disable", _DEVELOPERS),
     _call("POST", "webhooks/{env}/test", _DEVELOPERS),
+    _call("POST", "webhooks/{env}/attempts/{attempt_id}/resend", _DEVELOPERS),
     _call("PUT", "theme/{env}", _DEVELOPERS, "open"),
     # Games
     _call("POST", "games/{game_id}/test", _DEVELOPERS, "open"),

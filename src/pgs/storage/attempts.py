@@ -12,10 +12,14 @@ NEWEST = 2**62
 """Sequence number above every real one. The first page of a list, newest first, begins here."""
 
 
+_FLAGS = ("delivered", "test", "resend")
+
+
 class Attempt(msgspec.Struct, frozen=True):
     """One try at delivering a nudge, as it is logged.
 
-    Times in epoch seconds. `status_code` is None when no response came.
+    Times in epoch seconds. `status_code` is None when no response came. `resend`: a member asked
+    for it.
     """
 
     seq: int
@@ -30,6 +34,7 @@ class Attempt(msgspec.Struct, frozen=True):
     match_id: str | None
     test: bool
     error: str | None
+    resend: bool = False
 
 
 def insert_attempt(partner_id: str, environment: Environment, attempt: Attempt) -> Stmt:
@@ -40,8 +45,23 @@ def insert_attempt(partner_id: str, environment: Environment, attempt: Attempt) 
         "environment": environment,
         "delivered": int(attempt.delivered),
         "test": int(attempt.test),
+        "resend": int(attempt.resend),
     }
     return Stmt("attempts.insert_attempt", params, 1)
+
+
+async def find_attempt(
+    reader: Reader, partner_id: str, environment: Environment, attempt_id: str, since: int
+) -> Attempt | None:
+    """Return the try with an id, if it was made after `since`."""
+    row = await reader.one(
+        "attempts.find_attempt",
+        partner_id=partner_id,
+        environment=environment,
+        attempt_id=attempt_id,
+        since=since,
+    )
+    return attempt_of(*row) if row else None
 
 
 async def newest_seq(reader: Reader, partner_id: str, environment: Environment) -> int:
@@ -85,9 +105,7 @@ async def attempts_before(
 def attempt_of(*row: Any) -> Attempt:
     """Return the try of a row that has its columns in the order of `Attempt`."""
     fields = dict(zip(Attempt.__struct_fields__, row, strict=True))
-    return Attempt(
-        **fields | {"delivered": bool(fields["delivered"]), "test": bool(fields["test"])}
-    )
+    return Attempt(**fields | {name: bool(fields[name]) for name in _FLAGS})
 
 
 async def oldest_attempts(

@@ -42,7 +42,12 @@ from pgs.actors.messages.account.settings import (
     SetTheme,
 )
 from pgs.actors.messages.account.settlement import NoteResolution
-from pgs.actors.messages.account.webhooks import DisableWebhook, RotateWebhookSecret, SaveWebhook
+from pgs.actors.messages.account.webhooks import (
+    DisableWebhook,
+    NoteResend,
+    RotateWebhookSecret,
+    SaveWebhook,
+)
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -76,6 +81,7 @@ RULES: Mapping[type, Rule] = {
     SaveWebhook: Rule(webhooks.save_webhook, webhooks.read_webhook),
     RotateWebhookSecret: Rule(webhooks.rotate_webhook_secret, webhooks.read_webhook),
     DisableWebhook: Rule(webhooks.disable_webhook, webhooks.read_webhook),
+    NoteResend: Rule(webhooks.note_resend, webhooks.read_attempt),
     SwitchAccount: Rule(lifecycle.switch_account),
     NoteRewound: Rule(feed.note_rewound),
     EmergencyStop: Rule(lifecycle.emergency_stop),

@@ -6,6 +6,8 @@ from msgspec.structs import replace
 from pgs.actors.account.decisions import AccountDecision, Context, Write
 from pgs.actors.messages.account.webhooks import (
     DisableWebhook,
+    NoteResend,
+    ResendNoted,
     RotateWebhookSecret,
     SaveWebhook,
     WebhookSaved,
@@ -13,10 +15,12 @@ from pgs.actors.messages.account.webhooks import (
 )
 from pgs.domain.accounts import Account, Webhook
 from pgs.domain.environments import Environment
-from pgs.domain.errors import refuse
+from pgs.domain.errors import BadRequest, refuse
+from pgs.domain.nudges import KEEP_ATTEMPTS_S
 from pgs.domain.secrets import WEBHOOK_SECRET_BYTES, webhook_secret
 from pgs.domain.urls import normalise_webhook_url
 from pgs.storage import webhooks as rows
+from pgs.storage.attempts import Attempt, find_attempt
 from pgs.storage.reader import Reader
 
 
@@ -114,6 +118,49 @@ def disable_webhook(
         detail={"environment": environment, "consecutiveFailures": was.consecutive_failures},
         reply=lambda _: off,
         endpoints=(environment,),
+    )
+
+
+async def read_attempt(
+    reader: Reader, account: Account, command: NoteResend, now: int
+) -> tuple[Webhook | None, Attempt | None]:
+    """Return the endpoint of the command's environment, and the attempt if it is in the log."""
+    scope = (account.partner_id, command.environment)
+    webhook = await rows.find_webhook(reader, *scope)
+    return webhook, await find_attempt(reader, *scope, command.attempt_id, now - KEEP_ATTEMPTS_S)
+
+
+def note_resend(
+    account: Account,
+    command: NoteResend,
+    _: Context,
+    found: tuple[Webhook | None, Attempt | None],
+) -> AccountDecision:
+    """Decide to write an event and nothing else. The courier sends the nudge."""
+    webhook, attempt = found
+    if webhook is None:
+        return refuse("webhook_not_configured")
+    if not webhook.enabled:
+        return refuse("webhook_not_enabled")
+    if not account.active:
+        return refuse("account_inactive")
+    if attempt is None:
+        return refuse("attempt_not_found")
+    if attempt.match_id is None:
+        return BadRequest("`attempt_id` names a test event. Send a new test event instead.")
+    noted = ResendNoted(attempt.match_id)
+    return Write(
+        account=account,
+        stmts=(),
+        action="webhook.nudge_resent",
+        detail={
+            "environment": command.environment,
+            "attemptId": attempt.attempt_id,
+            "nudgeId": attempt.nudge_id,
+            "matchId": attempt.match_id,
+        },
+        reply=lambda _: noted,
+        revises=False,
     )
 
 

@@ -90,4 +90,5 @@ def _attempt(done: TryDone, seq: int, attempt_id: str) -> Attempt:
         match_id=done.match_id,
         test=done.test,
         error=done.outcome.error,
+        resend=done.resend,
     )

@@ -15,17 +15,23 @@ from msgspec.structs import replace
 
 from pgs.actors.delivery.attempt_log import AttemptLog
 from pgs.actors.delivery.endpoint import KnownEndpoint, read_endpoint
+from pgs.actors.delivery.lone_tries import (
+    deliver_lone_try,
+    newest_test_ms,
+    refuse_lone_try,
+    refuse_test,
+)
 from pgs.actors.delivery.nudge_task import NudgeTask
-from pgs.actors.delivery.test_events import deliver_test_event, newest_test_ms, refuse_test
 from pgs.actors.kernel.dispatch import DispatchingActor, Handler
 from pgs.actors.kernel.mail import LATER, Crashed, Envelope, Message, Overloaded
 from pgs.actors.messages.account.webhooks import DisableWebhook
 from pgs.actors.messages.courier import (
     EndpointChanged,
+    LoneTryDone,
     Nudge,
     NudgeCut,
+    Resend,
     SendTest,
-    TestDone,
     TryDone,
 )
 from pgs.actors.partners import PartnerActors
@@ -236,25 +242,42 @@ class CourierActor(DispatchingActor):
         account = self._account()
         return None if account is None else account.revision
 
-    # --- test events ------------------------------------------------------------------------------
+    # --- what members send ------------------------------------------------------------------------
 
     async def _send_test(self, command: SendTest, envelope: Envelope) -> object:
         if command.if_revision not in (None, self._account_revision()):
             return refuse("partner_changed")
         now, tested = self._parts.clock.now_ms(), self._tested_at_ms
-        endpoint = self._endpoint
-        refusal = refuse_test(endpoint, self._account(), None if tested is None else now - tested)
-        if refusal is not None or endpoint is None:
+        since = None if tested is None else now - tested
+        refusal = refuse_test(self._endpoint, self._account(), since)
+        if refusal is not None:
             return refusal
-        if endpoint.secret is None:
+        return self._begin_lone_try(None, now, envelope)
+
+    async def _resend(self, command: Resend, envelope: Envelope) -> object:
+        refusal = refuse_lone_try(self._endpoint, self._account())
+        if refusal is not None:
+            return refusal
+        reply = self._begin_lone_try(command.match_id, None, envelope)
+        self._parts.on_event("nudge_resent")
+        return reply
+
+    def _begin_lone_try(
+        self, match_id: str | None, tested_at_ms: int | None, envelope: Envelope
+    ) -> object:
+        """Send one try that answers `envelope`. `tested_at_ms`: of a test event, now."""
+        endpoint = self._endpoint
+        if endpoint is None or endpoint.secret is None:
             raise Crashed("the webhook's secret does not open with the keys on the ring")
         if self._parts.deliveries.draining:
             raise Overloaded("stopping")
-        self._tested_at_ms = now
-        flight = Flight(self._parts.new_id(ids.NUDGE), None, self._address, now)
+        if tested_at_ms is not None:
+            self._tested_at_ms = tested_at_ms
+        nudge_id = self._parts.new_id(ids.NUDGE)
+        flight = Flight(nudge_id, match_id, self._address, tested_at_ms, is_lone=True)
         self._parts.deliveries.add(flight)
         self._partner.spawn(
-            deliver_test_event,
+            deliver_lone_try,
             self._partner,
             self._environment,
             flight,
@@ -264,7 +287,7 @@ class CourierActor(DispatchingActor):
         )
         return LATER
 
-    async def _test_done(self, message: TestDone, envelope: Envelope) -> Attempt:
+    async def _lone_try_done(self, message: LoneTryDone, envelope: Envelope) -> Attempt:
         return await self._record(message.done, counts=False)
 
     HANDLERS: ClassVar[Mapping[type[Message], Handler]] = {
@@ -273,5 +296,6 @@ class CourierActor(DispatchingActor):
         NudgeCut: _nudge_cut,
         EndpointChanged: _endpoint_changed,
         SendTest: _send_test,
-        TestDone: _test_done,
+        Resend: _resend,
+        LoneTryDone: _lone_try_done,
     }

@@ -6,14 +6,11 @@ from pgs.actors.messages.courier import EndpointChanged
 from pgs.actors.partners import PartnerDirectory
 from pgs.actors.parts import Parts
 from pgs.domain.environments import ENVIRONMENTS
-from pgs.domain.nudges import FAILURES_TO_DISABLE
+from pgs.domain.nudges import FAILURES_TO_DISABLE, KEEP_ATTEMPTS_S
 from pgs.storage import attempts
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.transactions import Tx
 from pgs.storage.webhooks import failing_endpoints
-
-KEEP_ATTEMPTS_S = 30 * 24 * 3600
-"""Seconds that the attempt log keeps a try: the 30 days that the interface promises."""
 
 PAGE = 500
 """Rows in one page, and thus the most in one transaction. The writer needs a few milliseconds for

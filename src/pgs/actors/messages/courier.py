@@ -16,7 +16,7 @@ class TryDone(Command[None], frozen=True):
     """Log the outcome of one try at delivering a nudge.
 
     `number` counts from 1. `tried_at`: when the try began, in epoch seconds. `last`: no other try
-    follows. `test`: it was a test event.
+    follows. `test`: it was a test event. `resend`: a member had the nudge of a match sent again.
     """
 
     nudge_id: str
@@ -27,6 +27,7 @@ class TryDone(Command[None], frozen=True):
     delivered: bool
     last: bool
     test: bool = False
+    resend: bool = False
 
 
 class NudgeCut(Command[None], frozen=True):
@@ -49,9 +50,13 @@ class SendTest(Command[Attempt | Refusal], frozen=True):
     if_revision: int | None = None
 
 
-class TestDone(Command[Attempt], frozen=True):
-    """Log the outcome of a test event; the reply is the attempt."""
+class Resend(Command[Attempt | Refusal], frozen=True):
+    """Send one more nudge about a match, in one try; the reply is the attempt."""
 
-    __test__ = False  # pytest would take the class for a test case
+    match_id: str
+
+
+class LoneTryDone(Command[Attempt], frozen=True):
+    """Log the outcome of a test event or a resent nudge; the reply is the attempt."""
 
     done: TryDone

@@ -11,7 +11,7 @@ DRAIN_S = 5.25
 
 
 class Flight:
-    """One nudge in flight, or one test event.
+    """One nudge in flight, or a lone try: a test event, or a nudge that a member has sent again.
 
     A nudge passes through these states. In the second and the third one it is in flight and holds
     one of the courier's in-flight slots.
@@ -24,10 +24,12 @@ class Flight:
     5. Cut short: its endpoint was saved again or switched off, its courier broke, or the service
        stops. A running try still finishes and is logged. No further try begins.
 
-    A test event has no match. It takes no in-flight slot and never changes the run of failures.
+    A lone try takes no in-flight slot and never changes the run of failures. A test event has no
+    match.
 
     `endpoint`: partner id and environment. `tested_at_ms`: when a test event was asked for, in
-    epoch milliseconds. `cut`: set when no further try may begin.
+    epoch milliseconds. `is_lone`: whether it is a lone try. `cut`: set when no further try may
+    begin.
     """
 
     def __init__(
@@ -36,11 +38,14 @@ class Flight:
         match_id: str | None,
         endpoint: tuple[str, str],
         tested_at_ms: int | None = None,
+        *,
+        is_lone: bool = False,
     ) -> None:
         self.nudge_id = nudge_id
         self.match_id = match_id
         self.endpoint = endpoint
         self.tested_at_ms = tested_at_ms
+        self.is_lone = is_lone
         self.cut = trio.Event()
         self.counts = True
 
@@ -51,7 +56,7 @@ class Flight:
 
 
 class Deliveries:
-    """Every nudge and test event in flight, each until its outcome is in rows."""
+    """Every nudge and lone try in flight, each until its outcome is in rows."""
 
     def __init__(self) -> None:
         self._flights: set[Flight] = set()
@@ -81,12 +86,11 @@ class Deliveries:
     def cut_short(self, endpoint: tuple[str, str]) -> list[Flight]:
         """Cut short all nudges in flight to an endpoint, and return them.
 
-        A courier that has broken since may have sent them. Test events go on.
+        A courier that has broken since may have sent them. Lone tries go on: each ends by itself,
+        and has no slot that the courier must free.
         """
         found = [
-            flight
-            for flight in self._flights
-            if flight.endpoint == endpoint and flight.match_id is not None
+            flight for flight in self._flights if flight.endpoint == endpoint and not flight.is_lone
         ]
         for flight in found:
             flight.cut_short()

@@ -1,19 +1,22 @@
 """The webhook endpoints, their test event, and the log of attempts."""
 
 import msgspec
+import trio
 from msgspec import UNSET, UnsetType
 
-from pgs.actors.delivery.test_events import seconds_until_test
-from pgs.actors.maintenance.webhooks import KEEP_ATTEMPTS_S
+from pgs.actors.delivery.lone_tries import seconds_until_test
 from pgs.actors.messages.account.webhooks import (
     DisableWebhook,
+    NoteResend,
+    ResendNoted,
     RotateWebhookSecret,
     SaveWebhook,
     WebhookSaved,
     WebhookSecretRotated,
 )
-from pgs.actors.messages.courier import SendTest
-from pgs.domain.errors import BadRequest, Refusal
+from pgs.actors.messages.courier import Resend, SendTest
+from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.nudges import KEEP_ATTEMPTS_S
 from pgs.domain.secrets import HidesSecrets
 from pgs.http.admin.authorization import AdminCall, change
 from pgs.http.admin.endpoints import admin_list, admin_read, admin_write
@@ -47,7 +50,8 @@ class WebhookState(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
 class AttemptRecord(msgspec.Struct, frozen=True, rename="camel"):
     """One try at delivering a nudge. `at` in epoch seconds.
 
-    `status_code` is absent if no response came, `error` if one did.
+    `status_code` is absent if no response came, `error` if one did. `resend`: a member asked for
+    this try.
     """
 
     attempt_id: str
@@ -58,6 +62,7 @@ class AttemptRecord(msgspec.Struct, frozen=True, rename="camel"):
     duration_ms: int
     response_body: str
     test: bool
+    resend: bool
     status_code: int | UnsetType = UNSET
     match_id: str | UnsetType = UNSET
     error: str | UnsetType = UNSET
@@ -85,6 +90,7 @@ def attempt_record(attempt: Attempt) -> AttemptRecord:
         duration_ms=attempt.duration_ms,
         response_body=attempt.response_body,
         test=attempt.test,
+        resend=attempt.resend,
         status_code=UNSET if attempt.status_code is None else attempt.status_code,
         match_id=UNSET if attempt.match_id is None else attempt.match_id,
         error=UNSET if attempt.error is None else attempt.error,
@@ -150,6 +156,21 @@ async def send_test(call: AdminCall) -> Answer:
     )
 
 
+async def resend(call: AdminCall) -> Answer:
+    """Send the nudge of an attempt again, in one try; return that try."""
+    parts, environment = call.services.parts, environment_of(call)
+    partner = call.services.directory.partner(call.principal.account.partner_id)
+    taken = partner.resends.take(trio.current_time())
+    if not taken.allowed:
+        parts.on_event("rate_limited_by_admin")
+        return Reply(refuse("rate_limited"), overloaded(taken.retry_after))
+    noted = await change(call, NoteResend, environment, call.path["attempt_id"])
+    if not isinstance(noted, ResendNoted):
+        return noted
+    reply = await partner.courier(environment).ask(Resend(noted.match_id))
+    return attempt_record(reply) if isinstance(reply, Attempt) else reply
+
+
 async def list_attempts(call: AdminCall) -> Answer:
     """Return a page of the attempt log."""
     environment, parts = environment_of(call), call.services.parts
@@ -210,6 +231,20 @@ ENDPOINTS = (
             "webhook_not_enabled",
             "account_inactive",
             "test_event_too_soon",
+        ),
+    ),
+    admin_write(
+        "POST",
+        "webhooks/{env}/attempts/{attempt_id}/resend",
+        resend,
+        AttemptRecord,
+        "Resend the nudge of an attempt",
+        errors=(
+            "rate_limited",
+            "webhook_not_configured",
+            "webhook_not_enabled",
+            "account_inactive",
+            "attempt_not_found",
         ),
     ),
     admin_list(

@@ -13,6 +13,7 @@ _ENVIRONMENT: Final[dict[str, Any]] = {"type": "string", "enum": ["test", "live"
 _DAY: Final[dict[str, Any]] = {"type": "string", "pattern": "^[0-9]{8}$"}
 
 PATH: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    "attempt_id": ("The id of an attempt, from the log.", _TEXT),
     "env": ("The environment.", _ENVIRONMENT),
     "game_id": ("A game's id.", _TEXT),
     "invite_id": ("An invite's id.", _TEXT),

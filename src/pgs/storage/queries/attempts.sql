@@ -3,16 +3,23 @@
 -- name: insert_attempt!
 insert into attempt (
   partner_id, environment, seq, attempt_id, nudge_id, at, try, delivered, status_code,
-    duration_ms, response_body, match_id, test, error
+    duration_ms, response_body, match_id, test, error, resend
 ) values (
   :partner_id, :environment, :seq, :attempt_id, :nudge_id, :at, :try_number, :delivered,
     :status_code, :duration_ms, :response_body,
-  :match_id, :test, :error
+  :match_id, :test, :error, :resend
 );
+
+-- name: find_attempt^
+select seq, attempt_id, nudge_id, at, try, delivered, status_code, duration_ms, response_body,
+  match_id, test, error, resend
+from attempt
+where partner_id = :partner_id and environment = :environment and attempt_id = :attempt_id
+  and at > :since;
 
 -- name: attempts_before
 select seq, attempt_id, nudge_id, at, try, delivered, status_code, duration_ms, response_body,
-  match_id, test, error
+  match_id, test, error, resend
 from attempt
 where partner_id = :partner_id and environment = :environment and seq < :before and at > :since
 order by seq desc

@@ -88,7 +88,7 @@ order by l.seq;
 
 -- name: nudges_of_match
 select seq, attempt_id, nudge_id, at, try, delivered, status_code, duration_ms, response_body,
-  match_id, test, error
+  match_id, test, error, resend
 from attempt
 where partner_id = :partner_id and environment = :environment and match_id = :match_id
 order by seq

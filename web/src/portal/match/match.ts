@@ -68,6 +68,7 @@ export interface Nudge {
   at: number;
   try: number;
   delivered: boolean;
+  resend: boolean;
   durationMs: number;
   responseBody: string;
   statusCode?: number;

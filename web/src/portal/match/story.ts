@@ -196,18 +196,19 @@ function nudgeSteps(attempts: readonly Nudge[]): StoryStep[] {
     const last = tries.at(-1)!;
     const { attemptId } = last;
     const step = { key: nudgeId, at: tries[0]!.at, icon: 'bell', attemptId } as const;
+    const nudge = last.resend ? 'A resent nudge' : 'A nudge';
     if (last.delivered) {
       return {
         ...step,
         tone: 'good',
-        title: 'A nudge was delivered to your server',
+        title: `${nudge} was delivered to your server`,
         says: `${outcomeOf(last)} in ${last.durationMs} ms, try ${last.try}`,
       };
     }
     return {
       ...step,
       tone: 'bad',
-      title: `A nudge was not delivered, after ${many(tries.length, 'try', 'tries')}`,
+      title: `${nudge} was not delivered, after ${many(tries.length, 'try', 'tries')}`,
       says: tries.map(outcomeOf).join(', then '),
     };
   });

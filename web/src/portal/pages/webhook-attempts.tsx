@@ -35,6 +35,14 @@ interface AttemptsProps {
   environment: Environment;
   webhook: Webhook;
   partnerId: string;
+  /** null for members who may not, and while the endpoint is off. */
+  resend: Resending | null;
+}
+
+export interface Resending {
+  busy: boolean;
+  /** Sends the nudge of an attempt again; calls `then` with the id of the new attempt. */
+  send(attempt: Attempt, then: (attemptId: string) => void): void;
 }
 
 function columnsOf(
@@ -56,7 +64,8 @@ function columnsOf(
     {
       head: 'Try',
       wide: true,
-      cell: ({ try: number, test }) => (test ? '1 of 1' : `${number} of 3`),
+      cell: ({ try: number, test, resend }) =>
+        resend ? 'resend' : test ? '1 of 1' : `${number} of 3`,
     },
     {
       head: 'About',
@@ -83,7 +92,8 @@ function columnsOf(
   ];
 }
 
-export function Attempts({ attempts, whole, environment, webhook, partnerId }: AttemptsProps) {
+export function Attempts(props: AttemptsProps) {
+  const { attempts, whole, environment, webhook, partnerId, resend } = props;
   const [query, change] = useQuery();
   const asked = query.get('outcome');
   const outcome = OUTCOMES.find((name) => name === asked) ?? 'all';
@@ -129,7 +139,11 @@ export function Attempts({ attempts, whole, environment, webhook, partnerId }: A
           whole={whole}
           open={open}
           detail={(attempt) => (
-            <Opened {...{ attempt, environment, webhook, partnerId }} all={attempts} />
+            <Opened
+              {...{ attempt, environment, webhook, partnerId, resend }}
+              all={attempts}
+              onResent={(id) => change({ open: id })}
+            />
           )}
         />
       )}
@@ -166,12 +180,14 @@ function Nothing({ outside, onDrop }: { outside: number; onDrop(): void }) {
   );
 }
 
-interface OpenedProps extends Pick<AttemptsProps, 'environment' | 'webhook' | 'partnerId'> {
+interface OpenedProps extends Omit<AttemptsProps, 'attempts' | 'whole'> {
   attempt: Attempt;
   all: readonly Attempt[];
+  onResent(attemptId: string): void;
 }
 
-function Opened({ attempt, all, environment, webhook, partnerId }: OpenedProps) {
+function Opened(props: OpenedProps) {
+  const { attempt, all, environment, webhook, partnerId, resend, onResent } = props;
   const body = bodyOf(attempt, all, partnerId);
   const { statusCode, durationMs, error, responseBody, matchId, test } = attempt;
   const answered =
@@ -186,13 +202,18 @@ function Opened({ attempt, all, environment, webhook, partnerId }: OpenedProps) 
           {requestOf(webhook.url, body)}
         </pre>
         <div class="row">
+          {resend !== null && !test && (
+            <Button icon="bell" busy={resend.busy} onPress={() => resend.send(attempt, onResent)}>
+              Resend
+            </Button>
+          )}
           <Copy text={curlOf(webhook.url, body)} label="Copy as curl" />
           {matchId !== undefined && !test && (
             <LinkButton href={linkTo(environment, 'matches', matchId)}>Open the match</LinkButton>
           )}
         </div>
         <p class="small quiet">
-          The command sends this nudge again from your machine, signed with the secret in{' '}
+          The copied command sends this nudge from your machine, signed with the secret in{' '}
           <code>$SECRET</code>.
         </p>
       </div>

@@ -14,6 +14,7 @@ import { Ago } from '../parts/time';
 import { FAILURES_MAX, lastTries, toldOf } from '../words/attempts';
 import type { Attempt, Webhook } from '../words/attempts';
 import { Attempts } from './webhook-attempts';
+import type { Resending } from './webhook-attempts';
 import { Days } from './webhook-days';
 import { Endpoint, WhatToDo } from './webhook-endpoint';
 import '../styles/figures.css';
@@ -100,6 +101,7 @@ export interface Acts {
   busy: boolean;
   save(url: string): void;
   test(): void;
+  resend: Resending['send'];
   ask(what: Asking | null): void;
 }
 
@@ -119,6 +121,13 @@ function useActs({ api, environment, tell }: PageProps, again: () => Promise<voi
       const tried = await api.write<Attempt>('send a test event', 'POST', `${path}/test`);
       tell(`The test event ${toldOf(tried)}.`);
     });
+  const resend: Resending['send'] = ({ attemptId }, then) =>
+    void doing.act(async () => {
+      const again = `${path}/attempts/${attemptId}/resend`;
+      const tried = await api.write<Attempt>('resend the nudge', 'POST', again);
+      tell(`The resent nudge ${toldOf(tried)}.`);
+      then(tried.attemptId);
+    });
   const end = (what: Asking) => {
     ask(null);
     void doing.act(async () => {
@@ -132,7 +141,7 @@ function useActs({ api, environment, tell }: PageProps, again: () => Promise<voi
     });
   };
   return {
-    acts: { busy: doing.busy, save, test, ask },
+    acts: { busy: doing.busy, save, test, resend, ask },
     error: doing.error,
     asking,
     end,
@@ -182,6 +191,7 @@ export default function Webhooks(props: PageProps) {
             {...{ attempts, environment, webhook }}
             whole={log.whole}
             partnerId={account.partnerId}
+            resend={webhook.enabled ? resendingOf(offered) : null}
           />
         </>
       )}
@@ -199,6 +209,9 @@ export default function Webhooks(props: PageProps) {
     </PageFrame>
   );
 }
+
+const resendingOf = (acts: Acts | null): Resending | null =>
+  acts === null ? null : { busy: acts.busy, send: acts.resend };
 
 function SendTest({ acts }: { acts: Acts }) {
   return (

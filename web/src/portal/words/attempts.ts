@@ -21,6 +21,8 @@ export interface Attempt {
   durationMs: number;
   responseBody: string;
   test: boolean;
+  /** Whether a member asked for it. */
+  resend: boolean;
   statusCode?: number;
   matchId?: string;
   error?: string;
@@ -46,11 +48,11 @@ export const toldOf = ({ statusCode, error }: Attempt) =>
 export const aboutOf = ({ test, matchId }: Attempt) =>
   test ? 'test event' : (matchId ?? 'several matches');
 
-/** The last outcome of each nudge, the newest first, without test events. */
+/** The last outcome of each nudge, the newest first, without test events and resends. */
 export function lastTries(attempts: readonly Attempt[]): readonly Attempt[] {
   const seen = new Set<string>();
-  return attempts.filter(({ nudgeId, test }) => {
-    if (test || seen.has(nudgeId)) return false;
+  return attempts.filter(({ nudgeId, test, resend }) => {
+    if (test || resend || seen.has(nudgeId)) return false;
     seen.add(nudgeId);
     return true;
   });
@@ -119,6 +121,7 @@ function withoutAnswer(error: string): { title: string; does: string } {
 export function nextOf(attempt: Attempt, all: readonly Attempt[]): string {
   if (attempt.delivered) return 'Nothing. Your server has it.';
   if (attempt.test) return 'Nothing. A test event is sent once, and counts for nothing.';
+  if (attempt.resend) return 'Nothing. A resend is one try, and counts for nothing.';
   const later = all.find(
     (other) => other.nudgeId === attempt.nudgeId && other.try === attempt.try + 1,
   );

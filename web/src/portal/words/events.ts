@@ -57,6 +57,7 @@ const SENTENCES: Record<string, Say> = {
   'totp.locked': () => 'locked the authenticator by wrong codes',
   'webhook.saved': (of) => `saved the webhook ${of('url')}`,
   'webhook.secret_rotated': () => "replaced the webhook's secret",
+  'webhook.nudge_resent': (of) => `resent a nudge about ${of('matchId')}`,
   'webhook.disabled': (of) =>
     Number(of('consecutiveFailures')) >= 10
       ? 'switched the webhook off after ten failures in a row'

@@ -48,3 +48,17 @@ class DisableWebhook(AccountCommand[Webhook | Refusal | BadRequest], frozen=True
     by: str
     environment: Environment
     saved_seq: int | None = None
+
+
+class ResendNoted(msgspec.Struct, frozen=True):
+    """The match about which a nudge is sent again."""
+
+    match_id: str
+
+
+class NoteResend(AccountCommand[ResendNoted | Refusal | BadRequest], frozen=True):
+    """Write into the event log that a member has the nudge of an attempt sent again."""
+
+    by: str
+    environment: Environment
+    attempt_id: str

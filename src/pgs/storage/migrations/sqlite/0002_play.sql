@@ -284,8 +284,11 @@ create table attempt (
   match_id text,
   test bigint not null check (test in (0, 1)),
   error text,
+  resend bigint not null default 0 check (resend in (0, 1)),
   primary key (partner_id, environment, seq)
 );
+
+create unique index attempt_id on attempt (partner_id, environment, attempt_id);
 
 create index attempt_age on attempt (at);
 

@@ -1,14 +1,15 @@
-"""Test events: whether one may be sent, the task that sends it, and how long to wait for the next.
+"""Lone tries, which members ask for: test events, and nudges that are sent again.
 
-A test event is one signed try. It is logged, and changes neither the run of failures nor the number
-of nudges in flight.
+Whether one may be sent, the task that sends it, and how long to wait for the next test event. A
+lone try is signed and logged, and changes neither the run of failures nor the number of nudges in
+flight.
 """
 
 import math
 
 from pgs.actors.delivery.endpoint import KnownEndpoint
 from pgs.actors.kernel.mail import Crashed, Envelope, Overloaded
-from pgs.actors.messages.courier import TestDone, TryDone
+from pgs.actors.messages.courier import LoneTryDone, TryDone
 from pgs.actors.partners import PartnerActors
 from pgs.actors.parts import Parts
 from pgs.actors.shared.deliveries import Flight
@@ -30,14 +31,20 @@ def refuse_test(
 
     `tested_ms_ago`: milliseconds since the last test event was asked for, or None.
     """
+    refusal = refuse_lone_try(endpoint, account)
+    if refusal is None and tested_ms_ago is not None and tested_ms_ago < TEST_EVERY_S * 1000:
+        return refuse("test_event_too_soon")
+    return refusal
+
+
+def refuse_lone_try(endpoint: KnownEndpoint | None, account: Account | None) -> Refusal | None:
+    """Return why nothing may be sent to an endpoint now, or None if something may."""
     if endpoint is None:
         return refuse("webhook_not_configured")
     if not endpoint.is_on:
         return refuse("webhook_not_enabled")
     if account is None or not account.active:
         return refuse("account_inactive")
-    if tested_ms_ago is not None and tested_ms_ago < TEST_EVERY_S * 1000:
-        return refuse("test_event_too_soon")
     return None
 
 
@@ -67,7 +74,7 @@ async def seconds_until_test(
     return min(max(1, tested_at + TEST_EVERY_S + 1 - now), TEST_EVERY_S)
 
 
-async def deliver_test_event(
+async def deliver_lone_try(
     partner: PartnerActors,
     environment: Environment,
     flight: Flight,
@@ -75,7 +82,7 @@ async def deliver_test_event(
     secret: str,
     envelope: Envelope,
 ) -> None:
-    """Make the one try of a test event, have the courier log it, and answer `envelope`.
+    """Make the one try, have the courier log it, and answer `envelope`.
 
     The answer is the attempt. If anything breaks, the asker gets `Crashed`.
     """
@@ -85,18 +92,19 @@ async def deliver_test_event(
         outcome = await parts.outbound.post(url, signed.body, signed.headers)
         done = TryDone(
             nudge_id=flight.nudge_id,
-            match_id=None,
+            match_id=flight.match_id,
             number=1,
             tried_at=at,
             outcome=outcome,
             delivered=nudges.verdict(outcome) == "delivered",
             last=True,
-            test=True,
+            test=flight.match_id is None,
+            resend=flight.match_id is not None,
         )
-        envelope.answer(await partner.courier(environment).ask(TestDone(done), math.inf))
+        envelope.answer(await partner.courier(environment).ask(LoneTryDone(done), math.inf))
     except (Overloaded, Crashed):
-        envelope.fail(Crashed("the test event was sent and could not be logged"))
+        envelope.fail(Crashed("the lone try was made and could not be logged"))
     finally:
         # Only the first answer counts, so this changes nothing if the asker has one already.
-        envelope.fail(Crashed("the test event broke"))
+        envelope.fail(Crashed("the lone try broke"))
         parts.deliveries.discard(flight)
