@@ -59,7 +59,7 @@ _OF_ACTORS: Final = {
 _OF_CHORES: Final = {
     "chore_broke",
     "chore_failed",
-    "chore_rests",
+    "chore_degraded",
     "clock_unwatched",
     "closing_unreadable",
     "database_unchecked",

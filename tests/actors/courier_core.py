@@ -77,8 +77,8 @@ class CourierCore(ReadyCore):
         """Return the whole attempt log, the newest first."""
         return await log_rows.attempts_before(self.reader, partner, environment, NEWEST, 0, 10_000)
 
-    def rest_partner(self) -> None:
-        """Let the partner rest, as after too many crashes of its actors."""
+    def degrade_partner(self) -> None:
+        """Let the partner be degraded, as after too many crashes of its actors."""
         for _ in range(RESTART_LIMIT.restarts + 1):
             self.partner().restarts.crashed(trio.current_time())
 

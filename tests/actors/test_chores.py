@@ -89,7 +89,7 @@ async def test_an_expected_error_is_counted_and_the_chore_runs_again_after_its_p
     assert +runner.runs == {("try", "failed"): 2, ("try", "done"): 1}
 
 
-async def test_a_chore_that_breaks_too_often_rests_and_the_others_go_on(
+async def test_a_chore_that_breaks_too_often_is_degraded_and_the_others_go_on(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     events: list[str] = []
@@ -103,7 +103,7 @@ async def test_a_chore_that_breaks_too_often_rests_and_the_others_go_on(
             await until(35.5)
     assert broken.ran_at == [0, 1, 2, 3, 33, 34, 35]
     assert sound.ran_at == [0, 10, 20, 30]
-    assert (events.count("chore_broke"), events.count("chore_rests")) == (5, 1)
+    assert (events.count("chore_broke"), events.count("chore_degraded")) == (5, 1)
     assert runner.runs["broken", "broke"] == 5
 
 

@@ -167,7 +167,7 @@ async def test_a_courier_that_breaks_makes_no_further_try_of_the_nudges_in_fligh
         )
         await until(0.7)
         faults.heal()
-        await until(40)  # after bugs the partner rests
+        await until(40)  # after bugs the partner is degraded
         assert len(endpoints.posts) == 8  # no second tries, and the waiting nudges are lost
         assert await s.failures() == 0
         await works_again(s, endpoints)
@@ -182,7 +182,7 @@ async def test_outcomes_wait_while_the_partner_rests_and_count_afterwards(
             s.nudge()
             await trio.sleep(0.01)
         await until(1)
-        s.rest_partner()
+        s.degrade_partner()
         await until(30)
         assert await s.failures() == 2
         await until(33)
@@ -218,7 +218,7 @@ async def test_a_partner_that_rests_delays_no_other_partners_nudges(
         await s.open_partner("zebra")
         await s.save_webhook()
         await s.save_webhook(OTHER, partner="zebra")
-        s.rest_partner()
+        s.degrade_partner()
         s.nudge(partner="zebra")
         await trio.sleep(0.01)
         assert [post.url for post in endpoints.posts] == [OTHER]

@@ -20,14 +20,14 @@ from tests.actors.ready_core import until
 from tests.virtual import Faults
 
 
-def rest_after_the_next_commit(s: CourierCore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the partner rest once its account has committed, so that its couriers miss the change."""
+def degrade_after_the_next_commit(s: CourierCore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Degrade the partner once its account has committed, so that its couriers miss the change."""
     submit = s.parts.database.writer.submit
 
     async def then_rest(tx: Tx) -> Outcome:
         outcome = await submit(tx)
         monkeypatch.undo()
-        s.rest_partner()
+        s.degrade_partner()
         return outcome
 
     monkeypatch.setattr(s.parts.database.writer, "submit", then_rest)
@@ -50,7 +50,7 @@ async def nudge_around_a_missed_change(
     await s.save_webhook()
     s.nudge()
     await until(1)
-    rest_after_the_next_commit(s, monkeypatch)
+    degrade_after_the_next_commit(s, monkeypatch)
     reply = await ask(s, change)
     await until(40)
     s.nudge()

@@ -83,7 +83,7 @@ async def test_a_stop_does_not_wait_for_a_courier_of_a_resting_partner(
     async with core_with_endpoint(tmp_path, Endpoints(Answer(404, 1.0))) as s:
         s.nudge()
         await until(0.5)
-        s.rest_partner()
+        s.degrade_partner()
         await until(3)
     assert trio.current_time() < 4.1
 

@@ -25,7 +25,7 @@ async def _seats_of(s: ReadyCore, partner: str, count: int) -> None:
 async def test_a_resting_partner_is_told_nothing_and_delays_no_other_partners_deadlines(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its rows fill the first page, and stay due as long as it rests."""
+    """Its rows fill the first page, and stay due as long as it is degraded."""
     monkeypatch.setattr(deadlines, "PAGE", 2)
     events: list[str] = []
     async with ready_core(tmp_path, on_event=events.append) as s:

@@ -1,4 +1,4 @@
-"""An actor that breaks starts again from rows; a partner whose actors break too often rests."""
+"""An actor that breaks starts again from rows; if it breaks too often, its partner is degraded."""
 
 from functools import partial
 
@@ -35,7 +35,7 @@ async def test_the_text_of_a_crash_holds_no_value_of_the_actor(autojump_clock: M
         assert str(crashed.value) == "ValueError"
 
 
-async def test_a_partner_whose_actors_break_too_often_rests_for_its_cool_down_to_the_second(
+async def test_a_partner_whose_actors_break_too_often_is_degraded_for_its_cool_down_to_the_second(
     autojump_clock: MockClock,
 ) -> None:
     events: list[str] = []
@@ -58,7 +58,7 @@ async def test_a_partner_whose_actors_break_too_often_rests_for_its_cool_down_to
             with pytest.raises(Degraded):
                 await counter.cell.ref.ask(Add())
             assert not counter.cell.ref.tell(Tell(trio.lowlevel.checkpoint))
-        assert counter.rows.loads == loads, "the actor was loaded during the rest"
+        assert counter.rows.loads == loads, "the actor was loaded during the cool-down"
         await trio.sleep_until(began + 30)
         assert await counter.cell.ref.ask(Add()) == 2
         for _ in range(3):
@@ -66,7 +66,7 @@ async def test_a_partner_whose_actors_break_too_often_rests_for_its_cool_down_to
         assert await counter.cell.ref.ask(Add()) == 3, "the count began afresh"
 
 
-async def test_all_actors_of_a_degraded_partner_rest_and_no_others(
+async def test_all_actors_of_a_degraded_partner_do_nothing_and_no_others(
     autojump_clock: MockClock,
 ) -> None:
     async with actor_system() as system:

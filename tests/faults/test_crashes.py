@@ -16,7 +16,7 @@ from tests.journeys.partners import BOTH, Partner, seat_body
 from tests.journeys.service import Service, in_process
 
 # A partner's actors may crash this often within half a minute. After one more crash, the partner
-# rests.
+# is degraded.
 RESTARTS = 3
 
 
@@ -62,7 +62,7 @@ async def test_a_crash_answers_settlement_unavailable_on_seating_and_a_bare_500_
         ok(await _decide(service, partner, match_id))
 
 
-async def test_only_the_partner_whose_actors_keep_crashing_rests(
+async def test_only_the_partner_whose_actors_keep_crashing_is_degraded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with in_process(tmp_path) as service:
@@ -100,7 +100,7 @@ async def test_after_a_failed_commit_the_same_idempotency_key_can_be_used_again(
         partner = await service.partner()
         ok(await _seat(service, partner))
         with writer_of(service.core, FailingWriter(service.core.parts.database.writer, error)):
-            for _ in range(RESTARTS + 2):  # failures of the disk do not make a partner rest
+            for _ in range(RESTARTS + 2):  # failures of the disk do not degrade a partner
                 check_refusal(
                     await _seat(service, partner, "bob", "b"), 503, "settlement_unavailable"
                 )

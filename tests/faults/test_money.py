@@ -23,7 +23,7 @@ T = TypeVar("T")
 PARTNERS = ("acme", "bravo", "cargo")
 # The errors that a caller gets when the writer fails.
 FAULTS = (Overloaded, Crashed, StoreOutage, WriterFull)
-ASIDE = 40.0  # seconds: longer than a partner rests after too many crashes
+ASIDE = 40.0  # seconds: longer than a partner is degraded after too many crashes
 
 
 def _check(folder: Path) -> None:

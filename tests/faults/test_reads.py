@@ -96,7 +96,7 @@ async def test_when_keys_cannot_be_looked_up_repeats_are_refused_and_new_seats_a
         partner = await service.partner()
         seat = ok(await _seat(service, partner))
         with reads_fail(service.core, "seats.find_by_idempotency_key"):
-            # More often than a partner may crash: failures of the disk do not make a partner rest.
+            # More often than a partner may crash: failures of the disk do not degrade it.
             for _ in range(6):
                 check_refusal(await _seat(service, partner), 503, "settlement_unavailable")
             ok(await _seat(service, partner, "bob", "b"))

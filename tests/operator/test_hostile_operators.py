@@ -168,7 +168,7 @@ async def _is_off_and_closed(core: Core) -> bool:
 FAULTS = [
     (Overloaded("full"), "Nothing was done"),
     (WriterFull("full"), "Nothing was done"),
-    (Degraded("rests"), "Nothing was done"),
+    (Degraded("broke too often"), "Nothing was done"),
     (Crashed("KeyError"), "may or may not"),
     (StoreOutage("disk full"), "disk full"),
     (ZeroDivisionError("secret"), "may or may not"),

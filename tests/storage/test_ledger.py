@@ -17,7 +17,7 @@ from pgs.storage import ledger as checked
 from pgs.storage import seats as rows
 from pgs.storage.database import Database
 from pgs.storage.ledger import (
-    SHOWN_LIMIT,
+    FAULTS_LISTED,
     LedgerReport,
     LedgerTotals,
     check_ledger,
@@ -182,13 +182,13 @@ async def test_the_check_never_reads_more_rows_of_a_ledger_than_a_page(
 
 
 async def test_a_report_lists_a_bounded_number_of_faults_of_each_kind(database: Database) -> None:
-    numbers = range(1, SHOWN_LIMIT + 6)
+    numbers = range(1, FAULTS_LISTED + 6)
     strays = [insert_row(_row(1, ledger.charge(seat(n)), f"partner-{n:03}")) for n in numbers]
     seats = [rows.insert_seat(seat(n, confirmed_at=AT)) for n in numbers]
     await commit(database, *strays, *seats)
     report = await check_ledger(database.reader)
     for found in (report.stray_rows, report.broken_chains, report.seats_booked_otherwise):
-        assert len(found) == SHOWN_LIMIT
+        assert len(found) == FAULTS_LISTED
     assert report.stray_rows[0] == "partner-001 test 1"
 
 

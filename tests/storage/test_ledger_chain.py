@@ -9,7 +9,7 @@ import pytest
 from pgs.domain.ledger import FIRST_HASH, LedgerRow, hash_of
 from pgs.storage import ledger as checked
 from pgs.storage.columns import COLUMNS
-from pgs.storage.ledger import SHOWN_LIMIT, LedgerReport, check_ledger
+from pgs.storage.ledger import FAULTS_LISTED, LedgerReport, check_ledger
 from pgs.storage.sqlite.database import SqliteDatabase
 from tests.storage.played import Played
 
@@ -290,4 +290,4 @@ async def test_each_broken_ledger_is_named_in_the_order_of_partners_and_environm
     assert (await _report(database, monkeypatch)).broken_chains == [
         f"{of}: row 2 is missing" for of in ("aaa test", "acme live", "acme test", "zzz test")
     ]
-    assert SHOWN_LIMIT > 4
+    assert FAULTS_LISTED > 4

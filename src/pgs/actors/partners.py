@@ -108,7 +108,7 @@ class PartnerActors:
         """Return whether the partner can be closed without losing anything.
 
         It was not used for `IDLE_CLOSE_S`, no actor is alive, the rate buckets are full, and the
-        partner is not resting.
+        partner is not degraded.
         """
         alive = self.parts.system.cells
         return (

@@ -61,7 +61,7 @@ async def execute(core: Core, line: bytes) -> Answer:
         answer = Failed("The service is too busy, or stopping. Nothing was done: try again.")
     except Degraded:
         answer = Failed(
-            "This partner's actor is paused after repeated faults. Nothing was done: look at the "
+            "This partner is degraded: its actors broke too often. Nothing was done: look at the "
             "log, and try again in half a minute."
         )
     except (Crashed, OutcomeUnknown):

@@ -49,8 +49,9 @@ class Asked(Record, frozen=True):
     """How many open charges and payouts were asked for, counted as the list counts them.
 
     `unset`: how many were not asked for because their settlement is not set. `busy`: how many were
-    not asked for because their partner's actors rest or are overloaded. `outcome`: what has become
-    of the item that was named. `unreached`: nodes that have not asked for theirs, and why.
+    not asked for because their partner is degraded or its actors are overloaded. `outcome`: what
+    has become of the item that was named. `unreached`: nodes that have not asked for theirs, and
+    why.
     """
 
     asked: int

@@ -7,11 +7,12 @@ import msgspec
 from pgs.domain.days import format_day
 from pgs.domain.environments import Environment
 from pgs.domain.ledger import FIRST_HASH, LedgerRow, hash_of
+from pgs.storage.pauses import no_pause
 from pgs.storage.reader import Reader, Row
 from pgs.storage.seats import final_seal
 from pgs.storage.transactions import Params, Stmt
 
-SHOWN_LIMIT = 100
+FAULTS_LISTED = 100
 """Faults listed in one report. A longer list would be of no more help to an operator."""
 
 PAGE = 1000
@@ -67,16 +68,12 @@ def insert_row(row: LedgerRow) -> Stmt:
     return Stmt("ledger.insert_row", msgspec.structs.asdict(row), 1)
 
 
-def _go_on() -> None:
-    """Make no pause."""
-
-
-async def check_ledger(reader: Reader, pause: Callable[[], None] = _go_on) -> LedgerReport:
+async def check_ledger(reader: Reader, pause: Callable[[], None] = no_pause) -> LedgerReport:
     """Return the report on all ledgers as of one moment, in bounded memory.
 
     `pause` is called after each page of rows.
     """
-    shown: Params = {"page_size": SHOWN_LIMIT}
+    shown: Params = {"page_size": FAULTS_LISTED}
     async with reader.one_moment():
         return LedgerReport(
             totals=[LedgerTotals(*row) for row in await reader.all("ledger.sums")],
@@ -119,17 +116,17 @@ async def _head_faults(reader: Reader, shown: Params) -> list[str]:
         f"{partner_id}: the account is missing"
         for (partner_id,) in await reader.all("ledger.partners_without_a_row", **shown)
     ]
-    return faults[:SHOWN_LIMIT]
+    return faults[:FAULTS_LISTED]
 
 
-async def broken_chains(reader: Reader, pause: Callable[[], None] = _go_on) -> list[str]:
+async def broken_chains(reader: Reader, pause: Callable[[], None] = no_pause) -> list[str]:
     """Return the first fault of each ledger whose rows are not as they were written."""
     broken = []
     for partner_id, environment, last_seq, last_hash in await reader.all("ledger.heads"):
         fault = await _first_fault(reader, partner_id, environment, last_seq, last_hash, pause)
         if fault is not None:
             broken.append(f"{partner_id} {environment}: {fault}")
-    return broken[:SHOWN_LIMIT]
+    return broken[:FAULTS_LISTED]
 
 
 async def _first_fault(

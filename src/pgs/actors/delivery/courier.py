@@ -90,7 +90,7 @@ class CourierActor(DispatchingActor):
         """Read the endpoint again if the account has changed, then return the handler's reply.
 
         The account actor reports its changes to the courier, but no message arrives while the
-        partner rests after crashes.
+        partner is degraded.
         """
         if self._account_revision() != self._read_at_revision:
             await self._follow_endpoint()

@@ -47,7 +47,7 @@ async def read_endpoint(
     secret = open_sealed(parts.ring, row.sealed_secret, context)
     if secret is None:
         # Without a secret, only the nudges of this endpoint stop. An exception would count as a
-        # crash, and after a few crashes all actors of the partner would rest.
+        # crash, and after a few crashes the partner would be degraded.
         parts.on_event("webhook_secret_unreadable")
         log.error("webhook_secret_unreadable", partner_id=partner_id, environment=environment)
     return KnownEndpoint(row, None if secret is None else secret.decode())

@@ -103,7 +103,7 @@ class NudgeTask:
         """Send `end` to the courier; return once it is handled, or if the service stops.
 
         The count of failures and the nudge's in-flight slot depend on `end`, so it is sent again
-        while the courier has no room or the partner rests.
+        while the courier has no room or the partner is degraded.
         """
         while True:
             try:

@@ -87,7 +87,7 @@ class Cell:
         """Queue a message, and make sure that a task handles it.
 
         There is room for `reserve` messages beyond the mailbox's limit. Raises `Overloaded` when
-        there is no room or the service is stopping, and `Degraded` while the partner rests.
+        there is no room or the service is stopping, and `Degraded` while the partner is.
         """
         if self.retired:
             if self._given_up is not None:
@@ -97,7 +97,7 @@ class Cell:
             raise Overloaded("stopping")
         now = self.system.now()
         if self.restarts.degraded(now):
-            raise Degraded("the partner rests")
+            raise Degraded("the partner is degraded")
         self._make_room(now, self._limit + reserve)
         if not self._running:
             self.system.enter(self, self._run)
@@ -127,10 +127,10 @@ class Cell:
         if self._given_up is not None:
             while self._queue:
                 self._queue.popleft().fail(NotOwned(self.name))
-        rests = not self.system.stopping and self.restarts.degraded(trio.current_time())
+        degraded = not self.system.stopping and self.restarts.degraded(trio.current_time())
         while self._queue:
             self._queue.popleft().fail(
-                Degraded("the partner rests") if rests else Overloaded("stopping")
+                Degraded("the partner is degraded") if degraded else Overloaded("stopping")
             )
 
     # --- for the actor, while it handles a message
@@ -226,7 +226,7 @@ class Cell:
             await actor.load()
         except Exception as error:
             # The message at the head of the queue fails; the next one tries to load again.
-            # A server that is away is no fault of this partner, whose rest would outlast it.
+            # A server that is away is no fault of this partner, whose cool-down would outlast it.
             of_all = isinstance(error, ReadFailed) and error.of_all
             self._broke(error, self._queue.popleft() if self._queue else None, counts=not of_all)
             return bool(self._queue) and not self.restarts.degraded(trio.current_time())

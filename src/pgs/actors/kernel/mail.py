@@ -43,7 +43,7 @@ class Crashed(Exception):
 
 
 class Degraded(Crashed):
-    """Nothing was done: the partner rests, because its actors broke too often."""
+    """Nothing was done: the partner is degraded, because its actors broke too often."""
 
 
 class Later:

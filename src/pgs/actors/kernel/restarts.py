@@ -1,4 +1,4 @@
-"""Counts crashes, and limits how many may happen before a rest."""
+"""Counts crashes, and limits how many may happen before a cool-down."""
 
 from collections import deque
 
@@ -6,34 +6,35 @@ import msgspec
 
 
 class RestartLimit(msgspec.Struct, frozen=True):
-    """How often one partner's actors, or one chore, may break before they rest."""
+    """How often one partner's actors, or one chore, may break before they are degraded."""
 
     restarts: int = 3
-    """Crashes within `within_s` that are followed by a restart at once; one more begins a rest.
-    One bad message may break an actor; four breaks in a row are a pattern."""
+    """Crashes within `within_s` that are followed by a restart at once; one more begins a
+    cool-down. One bad message may break an actor; four breaks in a row are a pattern."""
 
     within_s: float = 30.0
     """Seconds in which those crashes are counted. A permanent fault causes enough crashes within
     this time."""
 
     cool_down_s: float = 30.0
-    """Seconds of a rest. Long enough that a broken partner does not slow the others, short enough
-    that a passing fault costs little."""
+    """Seconds of a cool-down: the partner, or the chore, is degraded and does nothing. Long enough
+    that a broken partner does not slow the others, short enough that a passing fault costs little.
+    """
 
 
 RESTART_LIMIT = RestartLimit()
 
 
 class RestartCounter:
-    """Counts the crashes of one partner's actors, or of one chore, and says when it must rest."""
+    """Counts the crashes of one partner's actors, or of one chore, and says when it is degraded."""
 
     def __init__(self, limit: RestartLimit = RESTART_LIMIT) -> None:
         self.limit = limit
         self._crashes: deque[float] = deque()
-        self._rests_until = float("-inf")
+        self._degraded_until = float("-inf")
 
     def crashed(self, now: float) -> bool:
-        """Record a crash; return whether it begins a rest. Crashes during a rest do not count."""
+        """Record a crash; return whether it begins a cool-down; during one it does not count."""
         if self.degraded(now):
             return False
         self._crashes.append(now)
@@ -42,9 +43,9 @@ class RestartCounter:
         if len(self._crashes) <= self.limit.restarts:
             return False
         self._crashes.clear()
-        self._rests_until = now + self.limit.cool_down_s
+        self._degraded_until = now + self.limit.cool_down_s
         return True
 
     def degraded(self, now: float) -> bool:
-        """Return whether a rest is under way."""
-        return now < self._rests_until
+        """Return whether a cool-down is under way."""
+        return now < self._degraded_until

@@ -33,7 +33,7 @@ async def tell_due(parts: Parts, directory: PartnerDirectory) -> None:
 
     A seat is due if it found no opponent or its charge has no answer. A match is due if nobody
     joined it, its table is late, or its payouts have no answer. Each page begins after the last row
-    of the page before. So the rows of a resting partner, which stay due, do not hide later rows.
+    of the page before. So the rows of a degraded partner, which stay due, do not hide later rows.
     """
     reader, now = parts.database.reader, parts.clock.now()
     for find, message in ((rows.due_seats, SeatDue), (rows.due_matches, MatchDue)):
@@ -41,7 +41,7 @@ async def tell_due(parts: Parts, directory: PartnerDirectory) -> None:
         while page := await find(reader, now, last, PAGE):
             for due in page:
                 partner = directory.owned(due.partner_id)
-                # A resting partner is told after its rest.
+                # A degraded partner is told after its cool-down.
                 if partner is not None and not partner.restarts.degraded(trio.current_time()):
                     partner.seats(due.environment).tell(message(due.row_id))
             last = page[-1]

@@ -48,7 +48,7 @@ class ChoreRunner:
     """Runs chores side by side, and counts how their runs ended.
 
     After any error the chore runs again after its pause. An unexpected error also counts as a
-    crash; after too many crashes the chore pauses for the limit's cool-down.
+    crash; after too many crashes the chore is degraded for the limit's cool-down.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class ChoreRunner:
             pause_s = chore.every_s
             if outcome == "broke" and broken.crashed(trio.current_time()):
                 pause_s = max(pause_s, self._limit.cool_down_s)
-                self._parts.system.report("chore_rests", chore=chore.name, seconds=pause_s)
+                self._parts.system.report("chore_degraded", chore=chore.name, seconds=pause_s)
             await trio.sleep(pause_s)
 
     async def _run_once(self, chore: Chore) -> RunOutcome:

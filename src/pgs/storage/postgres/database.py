@@ -18,8 +18,9 @@ from pgs.config import KEY_FILE_NAME
 from pgs.storage.backup import BadTarget
 from pgs.storage.bulk import finish
 from pgs.storage.data_folder import DataLock, DataRefused
-from pgs.storage.ledger import check_ledger
+from pgs.storage.ledger import FAULTS_LISTED, check_ledger
 from pgs.storage.mark import DamagedMark, Mark, OpenMark, read_mark
+from pgs.storage.pauses import no_pause, pause
 from pgs.storage.postgres.blocking_reader import BlockingReader
 from pgs.storage.postgres.checks import faults_of
 from pgs.storage.postgres.commits import PostgresCommits
@@ -39,12 +40,6 @@ from pgs.storage.writer import Writer
 
 IDLE_READERS: Final = 2
 """Connections for bulk reads that stay open between two reads: one for each limiter."""
-
-REST_S: Final = 0.005
-"""Seconds for which the daily check pauses, so that calls can use the whole machine."""
-
-SHOWN_LIMIT: Final = 100
-"""Faults listed in one report. A longer list would be of no more help to an operator."""
 
 _READS: Final = {
     "default_transaction_isolation": r"repeatable\ read",
@@ -286,10 +281,10 @@ class PostgresDatabase:
         """Return the faults of pages, indexes and ledgers. Raises `StoreOutage`."""
         reader = self.second_reader()
         try:
-            report = finish(check_ledger(reader, _go_on if self.inline else _rest))
+            report = finish(check_ledger(reader, no_pause if self.inline else pause))
         finally:
             reader.close()
-        return [*self.faults(), *report.faults()][:SHOWN_LIMIT]
+        return [*self.faults(), *report.faults()][:FAULTS_LISTED]
 
     def back_up(self, folder: Path, copy_keys: Callable[[Path], None]) -> Path:
         """Refuse: PostgreSQL has its own backups. Raises `BadTarget`."""
@@ -338,11 +333,3 @@ def _mark_in(folder: Path) -> Mark | None:
             f"the mark in {folder} is damaged ({error}), so nobody knows whether the database is "
             "complete. If a loss is accepted, run `pgs db accept-loss`"
         ) from error
-
-
-def _go_on() -> None:
-    """Make no pause: tests on a virtual clock have no time for it."""
-
-
-def _rest() -> None:
-    threading.Event().wait(REST_S)

@@ -1,0 +1,16 @@
+"""Pauses between the steps of a check that reads the whole database."""
+
+import threading
+from typing import Final
+
+PAUSE_S: Final = 0.005
+"""Seconds of one pause of the daily check, so that calls can use the whole machine."""
+
+
+def pause() -> None:
+    """Wait for `PAUSE_S`, on the thread of the check."""
+    threading.Event().wait(PAUSE_S)
+
+
+def no_pause() -> None:
+    """Return at once: for a check that nothing runs beside, and for tests on a virtual clock."""
