@@ -14,7 +14,8 @@ from pgs.actors.ports import NudgePort
 from pgs.domain.accounts import Webhook
 from pgs.domain.environments import Environment
 from pgs.storage import attempts as log_rows
-from pgs.storage.attempts import NEWEST, Attempt
+from pgs.storage.attempts import Attempt
+from pgs.storage.columns import NEWEST
 from pgs.storage.webhooks import find_webhook
 from tests.actors.endpoints import URL
 from tests.actors.people import ask

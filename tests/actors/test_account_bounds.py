@@ -18,8 +18,9 @@ from pgs.domain import invites
 from pgs.domain.errors import BadRequest, refuse
 from pgs.domain.invites import INVITE_S, Invite
 from pgs.domain.members import PLATFORM
+from pgs.storage.columns import NEWEST
 from pgs.storage.factors import find_factor
-from pgs.storage.invites import END, count_invites, find_account_of, invites_page
+from pgs.storage.invites import count_invites, find_account_of, invites_page
 from tests.actors.account_changes import events, nothing
 from tests.actors.people import App, ask, invite, join, skip
 from tests.actors.raw_rows import select
@@ -39,7 +40,7 @@ async def kept(s: ReadyCore, partner: str = "acme") -> list[str]:
     """Return the addresses of an account's invites, the oldest first."""
     return [
         invite.email.partition("@")[0]
-        for _, invite in reversed(await invites_page(s.reader, partner, END, 1000))
+        for _, invite in reversed(await invites_page(s.reader, partner, NEWEST, 1000))
     ]
 
 

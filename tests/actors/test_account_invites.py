@@ -14,7 +14,8 @@ from pgs.domain.errors import BadRequest, refuse
 from pgs.domain.invites import INVITE_S, Invite
 from pgs.domain.members import PLATFORM, Member
 from pgs.storage import accounts as rows
-from pgs.storage.invites import END, accept_invite, find_account_of, find_invite, invites_page
+from pgs.storage.columns import NEWEST
+from pgs.storage.invites import accept_invite, find_account_of, find_invite, invites_page
 from pgs.storage.members import find_account_of as account_of_member
 from pgs.storage.transactions import Outcome, Tx
 from tests.actors.account_changes import Change, check_published, nothing
@@ -185,7 +186,7 @@ async def test_invites_are_listed_from_the_newest_on_in_pages(
 ) -> None:
     async with ready_core(tmp_path) as s:
         made = [(await invite(s, f"x{number}@acme.example")).invite_id for number in range(5)]
-        first = await invites_page(s.reader, "acme", END, 3)
+        first = await invites_page(s.reader, "acme", NEWEST, 3)
         rest = await invites_page(s.reader, "acme", first[-1][0], 10)
         listed = [one.invite_id for _, one in first + rest]
         assert (listed[:5], len(listed)) == (

@@ -1,5 +1,7 @@
 """What subscribers are told, and what happens to those who do not keep up."""
 
+from itertools import cycle, islice
+
 import trio
 from trio.testing import MockClock
 
@@ -11,11 +13,19 @@ from pgs.actors.shared.activity import (
     ActivityEvent,
     Subscriber,
 )
-from pgs.domain.environments import ENVIRONMENTS
+from pgs.domain.environments import ENVIRONMENTS, Environment
 
 
 def event(number: int) -> ActivityEvent:
     return ActivityEvent("seat", number, {"seatId": f"sea_{number}"})
+
+
+def subscribe(
+    activity: Activity, partner_id: str = "acme", environment: Environment = "test"
+) -> Subscriber:
+    subscriber = activity.subscribe(partner_id, environment)
+    assert subscriber is not None
+    return subscriber
 
 
 def soon() -> float:
@@ -27,12 +37,11 @@ async def test_a_subscriber_is_told_in_order_what_happens_from_now_on(
 ) -> None:
     activity = Activity()
     activity.tell("acme", "test", event(0))
-    with activity.subscribed("acme", "test") as subscriber:
-        assert subscriber is not None
-        for number in (1, 2, 3):
-            activity.tell("acme", "test", event(number))
-        assert await subscriber.take(soon()) == ([event(1), event(2), event(3)], 0)
-        assert await subscriber.take(soon()) == ([], 0)
+    subscriber = subscribe(activity)
+    for number in (1, 2, 3):
+        activity.tell("acme", "test", event(number))
+    assert await subscriber.take(soon()) == ([event(1), event(2), event(3)], 0)
+    assert await subscriber.take(soon()) == ([], 0)
     assert trio.current_time() == 1  # only the call without an event waited
 
 
@@ -53,19 +62,11 @@ async def test_every_subscriber_of_an_environment_is_told_and_no_other(
     autojump_clock: MockClock,
 ) -> None:
     activity = Activity()
-    with (
-        activity.subscribed("acme", "test") as one,
-        activity.subscribed("acme", "test") as two,
-        activity.subscribed("acme", "live") as live,
-        activity.subscribed("other", "test") as other,
-    ):
-        assert one is not None
-        assert two is not None
-        assert live is not None
-        assert other is not None
-        activity.tell("acme", "test", event(1))
-        assert (await one.take(soon()))[0] == (await two.take(soon()))[0] == [event(1)]
-        assert (await live.take(soon()))[0] == (await other.take(soon()))[0] == []
+    one, two = subscribe(activity), subscribe(activity)
+    live, other = subscribe(activity, environment="live"), subscribe(activity, "other")
+    activity.tell("acme", "test", event(1))
+    assert (await one.take(soon()))[0] == (await two.take(soon()))[0] == [event(1)]
+    assert (await live.take(soon()))[0] == (await other.take(soon()))[0] == []
 
 
 async def test_a_subscriber_who_falls_behind_loses_the_oldest_events_and_is_told_how_many(
@@ -84,11 +85,11 @@ async def test_a_subscriber_who_falls_behind_loses_the_oldest_events_and_is_told
 def test_an_environment_has_subscribers_until_the_last_one_leaves() -> None:
     activity = Activity()
     assert not activity.has_subscribers("acme", "test")
-    with activity.subscribed("acme", "test"):
-        with activity.subscribed("acme", "test"):
-            assert activity.has_subscribers("acme", "test")
-        assert activity.has_subscribers("acme", "test")
-        assert not activity.has_subscribers("acme", "live")
+    first, last = subscribe(activity), subscribe(activity)
+    activity.unsubscribe("acme", "test", first)
+    assert activity.has_subscribers("acme", "test")
+    assert not activity.has_subscribers("acme", "live")
+    activity.unsubscribe("acme", "test", last)
     assert not activity.has_subscribers("acme", "test")
     assert not any(activity.has_subscribers("acme", each) for each in ENVIRONMENTS)
 
@@ -96,28 +97,20 @@ def test_an_environment_has_subscribers_until_the_last_one_leaves() -> None:
 def test_the_limit_of_subscribers_counts_both_environments_and_no_other_partner() -> None:
     activity = Activity()
     inside = [
-        activity.subscribed("acme", "test" if number % 2 else "live")
-        for number in range(SUBSCRIBERS_LIMIT)
+        (environment, subscribe(activity, environment=environment))
+        for environment in islice(cycle(ENVIRONMENTS), SUBSCRIBERS_LIMIT)
     ]
-    assert all(place.__enter__() is not None for place in inside)
-    with (
-        activity.subscribed("acme", "test") as one_too_many,
-        activity.subscribed("other", "test") as other,
-    ):
-        assert one_too_many is None
-        assert other is not None
-    inside[0].__exit__(None, None, None)
-    with activity.subscribed("acme", "test") as next_one:
-        assert next_one is not None
-    for place in inside[1:]:
-        place.__exit__(None, None, None)
-    assert not any(activity.has_subscribers("acme", each) for each in ENVIRONMENTS)
+    assert activity.subscribe("acme", "test") is None
+    subscribe(activity, "other")
+    for environment, subscriber in inside:
+        activity.unsubscribe("acme", environment, subscriber)
+        subscribe(activity, environment="test")
+        assert activity.subscribe("acme", "live") is None
 
 
 async def test_twenty_calls_of_one_second_are_reported_and_the_others_counted() -> None:
     activity = Activity()
-    subscriber = activity.subscribe("acme", "test")
-    assert subscriber is not None
+    subscriber = subscribe(activity)
     for at, calls in ((1, CALLS_PER_S + 5), (2, 1)):
         for number in range(calls):
             activity.tell("acme", "test", ActivityEvent("call", at, {"number": number}))

@@ -15,7 +15,8 @@ from pgs.domain.environments import Environment
 from pgs.domain.nudges import KEEP_ATTEMPTS_S
 from pgs.domain.shards import shard_of
 from pgs.storage import attempts as rows
-from pgs.storage.attempts import NEWEST, Attempt
+from pgs.storage.attempts import Attempt
+from pgs.storage.columns import NEWEST
 from pgs.storage.transactions import Tx
 from tests.actors.courier_core import core_with_endpoint, courier_core
 from tests.actors.endpoints import Endpoints

@@ -25,12 +25,13 @@ async def refuse_and_stream(
 ) -> tuple[str | None, list[tuple[object, object]]]:
     """Make a call that is refused. Return its reason, and the streamed refusals (path, reason)."""
     activity = service.core.parts.activity
-    with activity.subscribed(partner.partner_id, environment) as subscriber:
-        assert subscriber is not None
-        key = partner.keys[environment]
-        body: object = {} if method == "POST" else NOTHING
-        reply = await service.public.call(method, path, key, body, headers=headers)
-        events, lost = await subscriber.take(trio.current_time() + PATIENCE_S)
+    subscriber = activity.subscribe(partner.partner_id, environment)
+    assert subscriber is not None
+    key = partner.keys[environment]
+    body: object = {} if method == "POST" else NOTHING
+    reply = await service.public.call(method, path, key, body, headers=headers)
+    events, lost = await subscriber.take(trio.current_time() + PATIENCE_S)
+    activity.unsubscribe(partner.partner_id, environment, subscriber)
     refusals = [event for event in events if event.kind == "refusal"]
     assert lost == 0
     assert {"refusal"} <= {event.kind for event in events} <= {"call", "refusal"}

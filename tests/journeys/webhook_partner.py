@@ -12,7 +12,8 @@ from pgs.actors.messages.account.webhooks import SaveWebhook
 from pgs.domain.nudges import verify_signature
 from pgs.http.outbound.tries import Outbound
 from pgs.serve import running
-from pgs.storage.attempts import NEWEST, Attempt, attempts_before
+from pgs.storage.attempts import Attempt, attempts_before
+from pgs.storage.columns import NEWEST
 from pgs.storage.seats import find_match
 from tests.http.internet import HOST, client_context, read_request, server_context
 from tests.journeys.client import Client, ok

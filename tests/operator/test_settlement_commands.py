@@ -20,7 +20,8 @@ from pgs.operator.commands import settlement as c
 from pgs.operator.protocol import serve_operator
 from pgs.operator.ready import make_ready, offer_tier
 from pgs.operator.settlement_records import Asked, OpenItem, OpenPage, Resolved
-from pgs.storage.events import END, events_page
+from pgs.storage.columns import NEWEST
+from pgs.storage.events import events_page
 from pgs.storage.ledger import check_ledger
 from pgs.storage.seats import find_by_idempotency_key, find_seat
 from tests.actors.scripted_settlement import ScriptedSettlement
@@ -220,7 +221,7 @@ async def test_an_operator_decides_a_pending_stake_and_the_event_log_has_it(
         assert row is not None
         assert row.status == status
         (event, *_) = await events_page(
-            core.parts.database.reader, "acme", END, 1, with_invites=True
+            core.parts.database.reader, "acme", NEWEST, 1, with_invites=True
         )
         assert (event.action, event.actor) == ("settlement.resolved", "platform")
         assert msgspec.json.decode(event.detail) == {

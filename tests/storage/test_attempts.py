@@ -8,7 +8,8 @@ import pytest
 
 from pgs.domain.environments import Environment
 from pgs.storage import attempts as rows
-from pgs.storage.attempts import NEWEST, Attempt
+from pgs.storage.attempts import Attempt
+from pgs.storage.columns import NEWEST
 from pgs.storage.database import Database
 from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.transactions import Outcome, Tx

@@ -8,8 +8,9 @@ from pgs.domain.environments import Environment
 from pgs.domain.invoices import Invoice, InvoiceLine
 from pgs.domain.totals import Totals, TotalsKey
 from pgs.storage import invoices as rows
+from pgs.storage.columns import NEWEST
 from pgs.storage.database import Database
-from pgs.storage.invoices import NEWEST, BilledMatch
+from pgs.storage.invoices import BilledMatch
 from pgs.storage.totals import raise_totals
 from pgs.storage.transactions import Outcome, Stmt
 from tests.storage.played import Played, commit

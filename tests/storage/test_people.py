@@ -6,6 +6,7 @@ from pgs.domain.invites import INVITE_S, Invite
 from pgs.domain.members import Member
 from pgs.domain.stepup import Factor, Window
 from pgs.storage import accounts, events, factors, invites, key_uses, members, stops
+from pgs.storage.columns import NEWEST
 from pgs.storage.database import Database
 from pgs.storage.transactions import Outcome, Stmt, Tx
 from tests.making import account
@@ -127,7 +128,7 @@ async def test_the_event_log_is_read_in_pages_newest_first(database: Database) -
         *(events.insert_event("acme", _event(seq)) for seq in (1, 2, 3, 4)),
         events.insert_event("other", _event(9)),
     )
-    assert await events.events_page(database.reader, "acme", events.END, 2, with_invites=True) == [
+    assert await events.events_page(database.reader, "acme", NEWEST, 2, with_invites=True) == [
         _event(4),
         _event(3),
     ]

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator
 import msgspec
 import pytest
 
-from pgs.storage.columns import IDS_AT_ONCE, ids_of
+from pgs.storage.columns import IDS_AT_ONCE, NEWEST, ids_of
 from pgs.storage.database import Database
 from pgs.storage.migrations import migrate
 from pgs.storage.queries import STATEMENTS
@@ -15,7 +15,6 @@ from pgs.storage.seats import Head, find_match_with_seats, move_head
 from pgs.storage.sqlite.reader import SqliteReader
 from pgs.storage.support import (
     BLOCK,
-    END,
     matches_before,
     matches_by_reference,
     matches_of_player,
@@ -113,7 +112,7 @@ async def test_the_pages_of_a_list_have_each_match_once_and_the_newest_first(
     asked: list[str],
 ) -> None:
     reader = SqliteReader(history)
-    before, found = END, list[tuple[int, str]]()
+    before, found = NEWEST, list[tuple[int, str]]()
     while page := await find(reader, "acme", "test", *asked, before, 17):
         assert len(page) <= 17
         found += page

@@ -8,9 +8,6 @@ from pgs.domain.environments import Environment
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
 
-NEWEST = 2**62
-"""Sequence number above every real one. The first page of a list, newest first, begins here."""
-
 
 _FLAGS = ("delivered", "test", "resend")
 

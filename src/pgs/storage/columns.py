@@ -9,6 +9,9 @@ from pgs.domain.matches import Match
 from pgs.domain.seats import Seat
 from pgs.domain.totals import Totals
 
+NEWEST: Final = 2**53
+"""Sequence number above every real one. The first page of a list, newest first, begins here."""
+
 COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "seat": Seat.__struct_fields__,
     "match": Match.__struct_fields__,

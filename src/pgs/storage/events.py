@@ -7,9 +7,6 @@ import msgspec
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
 
-END = 2**53
-"""Sequence number above every real one. The first page of a list, newest first, begins here."""
-
 
 class Event(msgspec.Struct, frozen=True):
     """An entry of the log.
@@ -29,7 +26,7 @@ class Event(msgspec.Struct, frozen=True):
 async def events_page(
     reader: Reader, partner_id: str, before: int, page_size: int, *, with_invites: bool
 ) -> list[Event]:
-    """Return entries with a sequence number below `before`, newest first; begin at `END`.
+    """Return entries with a sequence number below `before`, newest first; begin at `NEWEST`.
 
     Without `with_invites`, entries about invites are left out.
     """

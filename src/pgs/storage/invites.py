@@ -6,9 +6,6 @@ from pgs.domain.invites import Invite
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
 
-END = 2**53
-"""Sequence number above every real one. The first page of a list, newest first, begins here."""
-
 
 async def find_account_of(reader: Reader, invite_id: str) -> str | None:
     """Return the id of the account that an invite is for, or None."""
@@ -25,7 +22,7 @@ async def find_invite(reader: Reader, partner_id: str, invite_id: str) -> Invite
 async def invites_page(
     reader: Reader, partner_id: str, before: int, page_size: int
 ) -> list[tuple[int, Invite]]:
-    """Return (sequence number, invite) pairs below `before`, newest first; begin at `END`."""
+    """Return (sequence number, invite) pairs below `before`, newest first; begin at `NEWEST`."""
     rows = await reader.all(
         "invites.invites_page", partner_id=partner_id, before=before, page_size=page_size
     )

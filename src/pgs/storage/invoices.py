@@ -11,9 +11,6 @@ from pgs.storage.columns import CHANGES
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
 
-NEWEST = 2**53
-"""Sequence number after those of all invoices, for a list that begins with the newest."""
-
 
 class Unbilled(msgspec.Struct, frozen=True):
     """The rake of a day, game and tier that no invoice bills yet."""

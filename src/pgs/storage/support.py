@@ -15,9 +15,6 @@ from pgs.storage.reader import Query, Reader
 from pgs.storage.seats import find_head
 from pgs.storage.transactions import Params
 
-END = 2**53
-"""Sequence number above every real one. The first page of a list, newest first, begins here."""
-
 LAST_SECOND = 2**32 - 1
 """Seconds of the epoch that an id can hold, at most (see `pgs.domain.ids`)."""
 

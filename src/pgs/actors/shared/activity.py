@@ -6,8 +6,7 @@ many; publishing never waits for a subscriber.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 import msgspec
@@ -128,13 +127,3 @@ class Activity:
             if belongs(partner_id):
                 for subscriber in subscribers:
                     subscriber.wake()
-
-    @contextmanager
-    def subscribed(self, partner_id: str, environment: Environment) -> Iterator[Subscriber | None]:
-        """Yield a subscriber for a block, or None as `subscribe` does."""
-        subscriber = self.subscribe(partner_id, environment)
-        try:
-            yield subscriber
-        finally:
-            if subscriber is not None:
-                self.unsubscribe(partner_id, environment, subscriber)

@@ -7,7 +7,7 @@ from pgs.http.admin.authorization import AdminCall
 from pgs.http.admin.endpoints import admin_list
 from pgs.http.api.endpoint import Answer
 from pgs.http.api.lists import Wanted, cut, wanted_page
-from pgs.storage.events import END, events_page
+from pgs.storage.events import events_page
 
 
 class EventRecord(msgspec.Struct, frozen=True, rename="camel"):
@@ -36,11 +36,10 @@ async def list_events(call: AdminCall) -> Answer:
     wanted = wanted_page(call, _KIND)
     if not isinstance(wanted, Wanted):
         return wanted
-    before = wanted.after if isinstance(wanted.after, int) else END
     found = await events_page(
         call.services.parts.database.reader,
         call.principal.account.partner_id,
-        before,
+        wanted.before,
         wanted.limit + 1,
         with_invites=may_see_invites(call.principal.role),
     )

@@ -11,7 +11,7 @@ from pgs.http.admin.authorization import AdminCall, change
 from pgs.http.admin.endpoints import admin_list, admin_read, admin_write
 from pgs.http.api.endpoint import Answer
 from pgs.http.api.lists import LIMIT_DEFAULT, Wanted, cut, wanted_page
-from pgs.storage.invites import END, find_account_of, invites_page, pending_for_address
+from pgs.storage.invites import find_account_of, invites_page, pending_for_address
 
 
 class NewInvite(msgspec.Struct, frozen=True):
@@ -69,11 +69,10 @@ async def list_invites(call: AdminCall) -> Answer:
     wanted = wanted_page(call, _KIND)
     if not isinstance(wanted, Wanted):
         return wanted
-    before = wanted.after if isinstance(wanted.after, int) else END
     found = await invites_page(
         call.services.parts.database.reader,
         call.principal.account.partner_id,
-        before,
+        wanted.before,
         wanted.limit + 1,
     )
     shown, page = cut(call, _KIND, wanted, found, lambda numbered: numbered[0])

@@ -132,8 +132,7 @@ async def _page_by_seat(
     call: AdminCall, environment: Environment, wanted: Wanted, span: Span
 ) -> tuple[list[str], Page]:
     """Return the ids of a page of the matches of some seats, those of the newest seats first."""
-    before = wanted.after if isinstance(wanted.after, int) else support.END
-    found = await _find(call, environment, before, wanted.limit + 1)
+    found = await _find(call, environment, wanted.before, wanted.limit + 1)
     shown, page = cut(call, _KIND, wanted, found, lambda one: one[0], environment)
     return list(dict.fromkeys(match_id for _, match_id in shown)), page
 

@@ -25,7 +25,7 @@ from pgs.http.api.auth import overloaded
 from pgs.http.api.endpoint import Answer, Reply
 from pgs.http.api.lists import Wanted, cut, wanted_page
 from pgs.http.partner.me import WebhookRecord, webhook_record
-from pgs.storage.attempts import NEWEST, Attempt, attempts_before
+from pgs.storage.attempts import Attempt, attempts_before
 from pgs.storage.webhooks import find_webhook
 
 
@@ -177,13 +177,12 @@ async def list_attempts(call: AdminCall) -> Answer:
     wanted = wanted_page(call, _KIND, environment)
     if not isinstance(wanted, Wanted):
         return wanted
-    before = wanted.after if isinstance(wanted.after, int) else NEWEST
     since = parts.clock.now() - KEEP_ATTEMPTS_S
     found = await attempts_before(
         parts.database.reader,
         call.principal.account.partner_id,
         environment,
-        before,
+        wanted.before,
         since,
         wanted.limit + 1,
     )

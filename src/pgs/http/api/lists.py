@@ -11,6 +11,7 @@ from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.http.api.endpoint import CallBy
 from pgs.http.api.query import int_param
+from pgs.storage.columns import NEWEST
 
 T = TypeVar("T")
 
@@ -47,6 +48,11 @@ class Wanted(msgspec.Struct, frozen=True):
 
     limit: int
     after: str | int | None
+
+    @property
+    def before(self) -> int:
+        """The sequence number below which the page begins, in a list from the newest down."""
+        return self.after if isinstance(self.after, int) else NEWEST
 
 
 class Page(msgspec.Struct, frozen=True):

@@ -16,7 +16,6 @@ from pgs.http.api.endpoint import Answer
 from pgs.http.api.lists import AccountCall, Wanted, cut, wanted_limit, wanted_page
 from pgs.http.api.ranges import parse_optional_range
 from pgs.storage.invoices import (
-    NEWEST,
     BilledMatch,
     find_invoice,
     find_line,
@@ -111,7 +110,7 @@ async def list_invoices(call: AccountCall, environment: Environment) -> Answer:
         call.services.parts.database.reader,
         call.principal.account.partner_id,
         environment,
-        wanted.after if isinstance(wanted.after, int) else NEWEST,
+        wanted.before,
         months,
         "" if status == "all" else status,
         wanted.limit + 1,
