@@ -14,6 +14,7 @@ from pgs.domain.stepup import factor_state
 from pgs.http.admin.authorization import AdminCall, account_now, build, change, factor_of
 from pgs.http.admin.endpoints import admin_read, admin_write
 from pgs.http.api.endpoint import Answer
+from pgs.http.api.optional import or_unset
 from pgs.storage.accounts import count_open_play
 
 
@@ -108,21 +109,19 @@ async def account_record(call: AdminCall, account: Account) -> AccountRecord:
         pins=pins(account),
         step_up=StepUp(
             enrolled=step_up.enrolled,
-            until=_set(step_up.until),
-            fresh_until=_set(step_up.fresh_until),
-            locked_until=_set(step_up.locked_until),
+            until=or_unset(step_up.until),
+            fresh_until=or_unset(step_up.fresh_until),
+            locked_until=or_unset(step_up.locked_until),
             needs_reset=step_up.needs_reset or UNSET,
         ),
         rake_terms=AgreedTerms(
-            _set(offered), _set(account.agreed_terms_version), _set(account.agreed_terms_at)
+            or_unset(offered),
+            or_unset(account.agreed_terms_version),
+            or_unset(account.agreed_terms_at),
         ),
         open=OpenByEnvironment(OpenPlay(*open_play["live"]), OpenPlay(*open_play["test"])),
-        admin_domain=UNSET if account.admin_domain is None else account.admin_domain,
+        admin_domain=or_unset(account.admin_domain),
     )
-
-
-def _set(value: int | None) -> int | UnsetType:
-    return UNSET if value is None else value
 
 
 async def shown(call: AdminCall, reply: Account | Refusal | BadRequest) -> Answer:

@@ -14,6 +14,7 @@ from pgs.http.admin.endpoints import admin_list, admin_write
 from pgs.http.api.endpoint import Answer, Endpoint
 from pgs.http.api.hints import unknown_game
 from pgs.http.api.lists import Wanted, cut, follow, wanted_page
+from pgs.http.api.optional import or_unset
 
 
 class GameRecord(msgspec.Struct, frozen=True, rename="camel"):
@@ -39,7 +40,7 @@ _KIND = "admin.games"
 
 def _record(account: Account, game_id: str) -> GameRecord:
     licence = account.licences.get(game_id, Licence())
-    note = UNSET if licence.note is None else licence.note
+    note = or_unset(licence.note)
     return GameRecord(game_id, GAMES[game_id].name, licence.test, licence.live, note)
 
 

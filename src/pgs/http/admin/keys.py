@@ -16,6 +16,7 @@ from pgs.http.admin.authorization import AdminCall, account_now, change
 from pgs.http.admin.endpoints import admin_list, admin_write
 from pgs.http.api.endpoint import Answer
 from pgs.http.api.lists import Wanted, cut, follow, wanted_page
+from pgs.http.api.optional import or_unset
 
 
 class NewKey(msgspec.Struct, frozen=True):
@@ -110,9 +111,9 @@ def _record(call: AdminCall, key: ApiKey, used: Mapping[str, int]) -> KeyRecord:
         key.created_at,
         key.last4,
         key.status(call.services.parts.clock.now()),
-        UNSET if key.revokes_at is None else key.revokes_at,
-        UNSET if used_at is None else used_at,
-        UNSET if key.created_by is None else key.created_by,
+        or_unset(key.revokes_at),
+        or_unset(used_at),
+        or_unset(key.created_by),
     )
 
 

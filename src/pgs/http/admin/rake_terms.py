@@ -9,6 +9,7 @@ from pgs.http.admin.authorization import AdminCall, account_now, change
 from pgs.http.admin.endpoints import admin_read, admin_write
 from pgs.http.api.body import SafeInt
 from pgs.http.api.endpoint import Answer
+from pgs.http.api.optional import or_unset
 from pgs.storage.terms import offered_terms
 
 
@@ -36,7 +37,7 @@ async def read_terms(call: AdminCall) -> Answer:
         agreed_version=UNSET
         if account.agreed_terms_version is None
         else account.agreed_terms_version,
-        agreed_at=UNSET if account.agreed_terms_at is None else account.agreed_terms_at,
+        agreed_at=or_unset(account.agreed_terms_at),
     )
 
 

@@ -24,6 +24,7 @@ from pgs.http.admin.paths import environment_of
 from pgs.http.api.auth import overloaded
 from pgs.http.api.endpoint import Answer, Reply
 from pgs.http.api.lists import Wanted, cut, wanted_page
+from pgs.http.api.optional import or_unset
 from pgs.http.partner.me import WebhookRecord, webhook_record
 from pgs.storage.attempts import Attempt, attempts_before
 from pgs.storage.webhooks import find_webhook
@@ -91,9 +92,9 @@ def attempt_record(attempt: Attempt) -> AttemptRecord:
         response_body=attempt.response_body,
         test=attempt.test,
         resend=attempt.resend,
-        status_code=UNSET if attempt.status_code is None else attempt.status_code,
-        match_id=UNSET if attempt.match_id is None else attempt.match_id,
-        error=UNSET if attempt.error is None else attempt.error,
+        status_code=or_unset(attempt.status_code),
+        match_id=or_unset(attempt.match_id),
+        error=or_unset(attempt.error),
     )
 
 
@@ -111,9 +112,7 @@ async def save_webhook(call: AdminCall) -> Answer:
     reply = await change(call, SaveWebhook, environment_of(call), body.url)
     if not isinstance(reply, WebhookSaved):
         return reply
-    return WebhookState(
-        webhook_record(reply.webhook), UNSET if reply.secret is None else reply.secret
-    )
+    return WebhookState(webhook_record(reply.webhook), or_unset(reply.secret))
 
 
 async def rotate_secret(call: AdminCall) -> Answer:

@@ -8,6 +8,7 @@ from pgs.domain.errors import Refusal
 from pgs.domain.themes import DEFAULT, StoredTheme, Theme, check_theme, logo_path
 from pgs.http.api.body import SafeInt
 from pgs.http.api.logos import SentLogo, check_logo
+from pgs.http.api.optional import or_unset
 from pgs.http.api.services import Services
 from pgs.storage.themes import find_theme
 
@@ -121,7 +122,7 @@ def theme_record(environment: Environment, stored: StoredTheme) -> ThemeRecord:
             else LogoRecord(logo.mime, stored.logo_base64, logo.sha256, logo.size)
         ),
         revision=theme.revision,
-        updated_at=UNSET if theme.updated_at is None else theme.updated_at,
+        updated_at=or_unset(theme.updated_at),
     )
 
 
@@ -144,5 +145,5 @@ async def frame_theme(services: Services, partner_id: str, environment: Environm
         show_amounts=theme.show_amounts,
         logo=address,
         revision=theme.revision,
-        updated_at=UNSET if theme.updated_at is None else theme.updated_at,
+        updated_at=or_unset(theme.updated_at),
     )

@@ -14,6 +14,7 @@ from pgs.domain.errors import Refusal, refuse
 from pgs.domain.invoices import INVOICE_STATUSES, Invoice, InvoiceLine, InvoiceStatus, describe
 from pgs.http.api.endpoint import Answer
 from pgs.http.api.lists import AccountCall, Wanted, cut, wanted_limit, wanted_page
+from pgs.http.api.optional import or_unset
 from pgs.http.api.ranges import parse_optional_range
 from pgs.storage.invoices import (
     BilledMatch,
@@ -184,13 +185,13 @@ def invoice_record(invoice: Invoice) -> InvoiceRecord:
         period_from=format_day(first),
         period_to=format_day(last),
         created_at=invoice.created_at,
-        number=_set(invoice.number),
-        total_usd_cents=_set(invoice.total_usd_cents),
-        line_count=_set(invoice.line_count),
-        finalized_at=_set(invoice.finalized_at),
-        due_at=_set(invoice.due_at),
-        paid_at=_set(invoice.paid_at),
-        voided_at=_set(invoice.voided_at),
+        number=or_unset(invoice.number),
+        total_usd_cents=or_unset(invoice.total_usd_cents),
+        line_count=or_unset(invoice.line_count),
+        finalized_at=or_unset(invoice.finalized_at),
+        due_at=or_unset(invoice.due_at),
+        paid_at=or_unset(invoice.paid_at),
+        voided_at=or_unset(invoice.voided_at),
     )
 
 
@@ -230,7 +231,3 @@ def _line_record(line: InvoiceLine) -> LineRecord:
 
 def _place(match: BilledMatch) -> str:
     return f"{match.ended_at}.{match.match_id}"
-
-
-def _set(value: int | None) -> int | UnsetType:
-    return UNSET if value is None else value

@@ -9,6 +9,7 @@ from pgs.domain.errors import refuse
 from pgs.domain.matches import Match, MatchStatus
 from pgs.domain.seats import EndReason, Result, Seat
 from pgs.http.api.endpoint import Answer, Call, Endpoint
+from pgs.http.api.optional import or_unset
 from pgs.storage.seats import find_match_with_seats
 
 Pairing = Annotated[
@@ -74,17 +75,17 @@ def match_record(match: Match, seats: tuple[Seat, ...]) -> MatchRecord:
                 seat.seat_id,
                 seat.player_id,
                 seat.stake_usd_cents,
-                UNSET if seat.result is None else seat.result,
-                UNSET if seat.score is None else seat.score,
-                UNSET if seat.payout_usd_cents is None else seat.payout_usd_cents,
-                UNSET if seat.refund_usd_cents is None else seat.refund_usd_cents,
-                UNSET if seat.rake_usd_cents is None else seat.rake_usd_cents,
+                or_unset(seat.result),
+                or_unset(seat.score),
+                or_unset(seat.payout_usd_cents),
+                or_unset(seat.refund_usd_cents),
+                or_unset(seat.rake_usd_cents),
             )
             for seat in seats
         ],
-        end_reason=UNSET if match.end_reason is None else match.end_reason,
-        started_at=UNSET if match.started_at is None else match.started_at,
-        ended_at=UNSET if match.ended_at is None else match.ended_at,
+        end_reason=or_unset(match.end_reason),
+        started_at=or_unset(match.started_at),
+        ended_at=or_unset(match.ended_at),
         pairing=msgspec.Raw(match.pairing.encode()) if match.pairing else UNSET,
     )
 

@@ -13,6 +13,7 @@ from pgs.domain.names import IDEMPOTENCY_KEY, PARTNER_REF_MAX, fault_of_text, is
 from pgs.domain.seats import Seat, SeatRequest, SeatStatus, StakeStatus, is_same_request
 from pgs.http.api.body import Cents, PlayerId
 from pgs.http.api.endpoint import Answer, Call, Endpoint, Reply
+from pgs.http.api.optional import or_unset
 from pgs.http.partner.matches import Pairing
 from pgs.storage.seats import find_by_idempotency_key, find_match, find_seat
 
@@ -76,8 +77,8 @@ def seat_record(
         prize_usd_cents=seat.prize_usd_cents,
         seated_at=seat.seated_at,
         idempotency_key=seat.idempotency_key,
-        expires_at=UNSET if seat.expires_at is None else seat.expires_at,
-        partner_ref=UNSET if seat.partner_ref is None else seat.partner_ref,
+        expires_at=or_unset(seat.expires_at),
+        partner_ref=or_unset(seat.partner_ref),
         held_back=held_back or UNSET,
         pairing=msgspec.Raw(pairing.encode()) if pairing else UNSET,
     )

@@ -1,0 +1,12 @@
+"""Fields that an answer leaves out."""
+
+from typing import TypeVar
+
+from msgspec import UNSET, UnsetType
+
+T = TypeVar("T")
+
+
+def or_unset(value: T | None) -> T | UnsetType:
+    """Return the value; `UNSET`, with which an answer lacks the field, if it is None."""
+    return UNSET if value is None else value
