@@ -20,7 +20,7 @@ from tests.tools import do_without, find_tool
 PATIENCE_S: Final = 90.0
 
 # The tests are about what is written, and never cut the power: nothing waits for the disk.
-_OPTIONS: Final = {
+OPTIONS: Final = {
     "listen_addresses": "",
     "fsync": "off",
     "full_page_writes": "off",
@@ -78,7 +78,7 @@ class Server:
 
     def start(self) -> None:
         """Start the server, and return once it takes connections."""
-        options = [part for name, value in _OPTIONS.items() for part in ("-c", f"{name}={value}")]
+        options = [part for name, value in OPTIONS.items() for part in ("-c", f"{name}={value}")]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 [

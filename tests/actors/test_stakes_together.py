@@ -16,7 +16,7 @@ from pgs.actors.seating import staking
 from pgs.actors.seating.staking import STAKES_TOGETHER
 from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal
-from pgs.domain.seats import SeatRequest
+from pgs.domain.seats import Seat, SeatRequest, new_seat
 from pgs.storage.transactions import OutcomeUnknown
 from tests.actors.raw_rows import select
 from tests.actors.ready_core import FLOOR, GAME, ReadyCore, ready_core
@@ -133,14 +133,12 @@ def test_stakes_decided_together_give_the_same_rows_and_answers_as_one_after_the
 async def test_a_stake_that_breaks_its_decision_fails_alone(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    new_seat = staking._new_seat
-
-    def breaks(seats: Any, plan: Any, request: SeatRequest, price: Any) -> Any:
+    def breaks(request: SeatRequest, *args: Any, **kwargs: Any) -> Seat:
         if request.player_id == "carol":
             raise ZeroDivisionError
-        return new_seat(seats, plan, request, price)
+        return new_seat(request, *args, **kwargs)
 
-    monkeypatch.setattr(staking, "_new_seat", breaks)
+    monkeypatch.setattr(staking, "new_seat", breaks)
     async with ready_core(tmp_path) as s:
         players = ["alice", "bob", "carol", "dave", "erin"]
         answers = await ask_at_once(s, map(stake, players))

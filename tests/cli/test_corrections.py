@@ -76,7 +76,7 @@ def test_a_command_that_ends_play_or_shuts_people_out_asks_a_person_first(
     command: tuple[str, ...], question: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = list[str]()
-    monkeypatch.setattr(options, "_a_person_is_there", lambda: True)
+    monkeypatch.setattr(options, "is_interactive", lambda: True)
 
     def decline(text: str, *, err: bool) -> bool:
         asked.append(text)
@@ -101,6 +101,6 @@ def test_a_command_goes_on_after_a_yes_and_programs_are_not_asked(
     json_of(pgs(*NEW, "--json", *at))
     assert "switched off" in pgs("partner", "deactivate", "acme", *at).stdout
     json_of(pgs("partner", "reactivate", "acme", "--json", *at))
-    monkeypatch.setattr(options, "_a_person_is_there", lambda: True)
+    monkeypatch.setattr(options, "is_interactive", lambda: True)
     monkeypatch.setattr("typer.confirm", lambda text, err: True)
     assert "switched off" in pgs("partner", "deactivate", "acme", *at).stdout

@@ -99,7 +99,7 @@ def test_a_person_at_a_terminal_is_asked_first(
         asked.append(question)
         return False
 
-    monkeypatch.setattr("pgs.cli.options._a_person_is_there", lambda: True)
+    monkeypatch.setattr("pgs.cli.options.is_interactive", lambda: True)
     monkeypatch.setattr("typer.confirm", refuse)
     name = seat_of(folder, "ann")
     words = ("settlement", "resolve", name, "declined", "--data", folder)

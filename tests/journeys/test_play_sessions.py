@@ -88,14 +88,12 @@ async def test_expired_tokens_and_tokens_minted_before_an_emergency_stop_are_401
         await check_refused(service, token(service, partner, generation=0), 401, None)
 
 
-async def test_a_closed_registry_is_503(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_closed_registry_is_503(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         good = await mint(service.public, partner.test, "ann")
         async with socket_of(service.public.base_url, good) as bot:
-            monkeypatch.setattr(
-                service.core.parts.registry.age, "_read_at", trio.current_time() - STALE_S
-            )
+            service.core.parts.registry.age.renew(trio.current_time() - STALE_S)
             await check_refused(service, good, 503, "registry_unavailable")
             assert await bot.closed() == 4503
 

@@ -24,7 +24,7 @@ CANCEL = "select pg_cancel_backend(pid) from pg_stat_activity where wait_event =
 def operator(monkeypatch: pytest.MonkeyPatch) -> Iterator[psycopg.Connection]:
     """A connection to a server of its own, which can be told to wait for a standby."""
     for name, value in (("wal_level", "replica"), ("max_wal_senders", "2")):
-        monkeypatch.setitem(postgres._OPTIONS, name, value)
+        monkeypatch.setitem(postgres.OPTIONS, name, value)
     with (
         postgres.running_server() as server,
         psycopg.connect(database_of_nodes(server), autocommit=True) as connection,

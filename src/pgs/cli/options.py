@@ -55,13 +55,14 @@ def make_sure(consequence: str, *, yes: bool, as_json: bool) -> None:
 
     It does not ask with `--json` or `--yes`, nor where there is no terminal.
     """
-    if yes or as_json or not _a_person_is_there():
+    if yes or as_json or not is_interactive():
         return
     if not typer.confirm(f"{plain(consequence)} Go on?", err=True):
         raise stop("nothing was done", REFUSED)
 
 
-def _a_person_is_there() -> bool:
+def is_interactive() -> bool:
+    """Return whether a person can be asked: input and messages are a terminal."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
