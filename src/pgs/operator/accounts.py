@@ -1,5 +1,6 @@
 """A partner's account for operator commands: find it, send it a command, show it."""
 
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import trio
@@ -12,6 +13,8 @@ from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.operator.records import PartnerRecord, partner_record
 from pgs.storage.accounts import read_account
+from pgs.storage.bulk import read_in_bulk
+from pgs.storage.reader import Reader
 from pgs.storage.webhooks import find_webhook
 
 T = TypeVar("T")
@@ -23,6 +26,25 @@ async def find_account(core: Core, partner_id: str) -> Account | BadRequest:
     return account or BadRequest(
         f"There is no partner {partner_id}; `pgs partner list` shows all partners."
     )
+
+
+async def find_anywhere(
+    core: Core, find: Callable[[Reader, str, str], Awaitable[T | None]], row_id: str
+) -> T | None:
+    """Return what `find` finds with a reader, some partner's id and `row_id`; None if nothing.
+
+    Ids are unique only within a partner. So this looks at each partner, for some microseconds.
+    """
+    partner_ids = [account.partner_id for account in core.parts.registry.accounts()]
+
+    async def look(reader: Reader) -> T | None:
+        for partner_id in partner_ids:
+            found = await find(reader, partner_id, row_id)
+            if found is not None:
+                return found
+        return None
+
+    return await read_in_bulk(core.parts.database, look)
 
 
 async def record_of(core: Core, account: Account) -> PartnerRecord:

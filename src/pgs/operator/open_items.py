@@ -9,6 +9,7 @@ from pgs.actors.core import Core
 from pgs.domain.matches import MatchWithSeats
 from pgs.domain.payouts import Payout, payout_id, payouts
 from pgs.domain.seats import Seat
+from pgs.operator.accounts import find_anywhere
 from pgs.operator.settlement_records import OpenItem
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.reader import Reader
@@ -79,26 +80,21 @@ async def page_of(core: Core, after: After, rows: int) -> Found:
 async def find_open(core: Core, item_id: str) -> Seat | MatchWithSeats | None:
     """Return the seat or match of an id if it has an open charge or payout, else None.
 
-    The id is a seat's, a match's, or a payout's. Ids are unique only within a partner. So this
-    looks at each partner, for some microseconds.
+    The id is a seat's, a match's, or a payout's.
     """
-    partner_ids = [account.partner_id for account in core.parts.registry.accounts()]
     row_id = item_id.partition(":")[0]
-
-    async def read(reader: Reader) -> Seat | MatchWithSeats | None:
-        for partner_id in partner_ids:
-            seat = await find_seat(reader, partner_id, row_id)
-            if seat is not None and seat.status == "pending":
-                return seat
-            record = await find_match_with_seats(reader, partner_id, row_id)
-            if record is not None and record.match.money == "due":
-                return record
-        return None
-
-    one = await read_in_bulk(core.parts.database, read)
+    one: Seat | MatchWithSeats | None = await find_anywhere(core, _find_open, row_id)
     if isinstance(one, MatchWithSeats):
         await _note_resolved(core, one)
     return one
+
+
+async def _find_open(reader: Reader, partner_id: str, row_id: str) -> Seat | MatchWithSeats | None:
+    seat = await find_seat(reader, partner_id, row_id)
+    if seat is not None and seat.status == "pending":
+        return seat
+    record = await find_match_with_seats(reader, partner_id, row_id)
+    return record if record is not None and record.match.money == "due" else None
 
 
 async def _note_resolved(core: Core, record: MatchWithSeats) -> None:

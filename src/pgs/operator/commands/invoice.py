@@ -12,7 +12,7 @@ from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.invoices import INVOICE_STATUSES, Invoice
 from pgs.domain.shards import shard_of
-from pgs.operator.accounts import find_account
+from pgs.operator.accounts import find_account, find_anywhere
 from pgs.operator.answers import Done
 from pgs.operator.command import Args, Id, OperatorCommand
 from pgs.operator.invoices import (
@@ -32,7 +32,6 @@ from pgs.storage.invoices import (
     list_invoices,
     partners_with_unbilled,
 )
-from pgs.storage.reader import Reader
 
 PARTNERS = 20
 """Partners whose invoices one call assembles: a second or less, so that progress can be shown."""
@@ -184,17 +183,7 @@ async def _change(
 
 
 async def _find(core: Core, invoice_id: str) -> Invoice | Refusal:
-    partner_ids = [account.partner_id for account in core.parts.registry.accounts()]
-
-    async def find(reader: Reader) -> Invoice | None:
-        # Ids are unique only within a partner, so look at each partner, for some microseconds.
-        for partner_id in partner_ids:
-            invoice = await find_invoice(reader, partner_id, invoice_id)
-            if invoice is not None:
-                return invoice
-        return None
-
-    return await read_in_bulk(core.parts.database, find) or refuse("invoice_not_found")
+    return await find_anywhere(core, find_invoice, invoice_id) or refuse("invoice_not_found")
 
 
 INVOICE_ASSEMBLE = OperatorCommand(

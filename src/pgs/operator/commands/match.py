@@ -3,12 +3,11 @@
 from pgs.actors.core import Core
 from pgs.actors.messages import seats as m
 from pgs.domain.errors import BadRequest, Refusal, refuse
-from pgs.domain.matches import Match, MatchWithSeats
+from pgs.domain.matches import MatchWithSeats
 from pgs.domain.shards import shard_of
+from pgs.operator.accounts import find_anywhere
 from pgs.operator.command import Args, Id, OperatorCommand
 from pgs.operator.records import MatchVoided, Refund
-from pgs.storage.bulk import read_in_bulk
-from pgs.storage.reader import Reader
 from pgs.storage.seats import find_match
 
 
@@ -18,29 +17,14 @@ class MatchId(Args, frozen=True):
     match_id: Id
 
 
-async def _find(core: Core, match_id: str) -> Match | None:
-    partner_ids = [account.partner_id for account in core.parts.registry.accounts()]
-
-    async def find(reader: Reader) -> Match | None:
-        # Match ids are unique only within a partner, so look at each partner, for some
-        # microseconds.
-        for partner_id in partner_ids:
-            match = await find_match(reader, partner_id, match_id)
-            if match is not None:
-                return match
-        return None
-
-    return await read_in_bulk(core.parts.database, find)
-
-
 async def _of_match(core: Core, args: MatchId) -> int | None:
-    match = await _find(core, args.match_id)
+    match = await find_anywhere(core, find_match, args.match_id)
     return None if match is None else shard_of(match.partner_id)
 
 
 async def void_match(core: Core, args: MatchId) -> MatchVoided | Refusal | BadRequest:
     """End a match as no contest: both stakes are refunded."""
-    match = await _find(core, args.match_id)
+    match = await find_anywhere(core, find_match, args.match_id)
     if match is None:
         return refuse("match_not_found")
     seats = core.directory.partner(match.partner_id).seats(match.environment)
