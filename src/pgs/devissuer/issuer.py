@@ -46,7 +46,7 @@ class NotLoopback(ValueError):
 
 
 def minted_sid(uid: str) -> str:
-    """Return the `sid` of the tokens that are minted for a person without a browser."""
+    """Return the `sid` of all tokens that are minted for a person, without a sign-in."""
     return f"minted-{uid}"
 
 
@@ -82,7 +82,7 @@ class DevelopmentIssuer:
         self._grants.allow_redirects(*uris)
 
     def mint_token(self, person: Person, *, lifetime_s: int = LIFETIME_S, **claims: object) -> str:
-        """Return a token as after a sign-in. `claims` replace its claims; None removes a claim.
+        """Return a token like that of a sign-in. `claims` replace its claims; None removes a claim.
 
         All minted tokens of a person belong to one sign-in, unless `claims` has another `sid`.
         """

@@ -104,7 +104,7 @@ _ROWS: Final = (
         400,
         "playerId must be a string of 1 to 64 letters, digits, underscores and hyphens.",
     ),
-    # 500 where an API key or an identity token authenticates, 503 on the Game API.
+    # The status is 500 for calls with an API key or an identity token, 503 on the Game API.
     ErrorKind(
         "registry_unavailable",
         500,

@@ -163,7 +163,7 @@ def enrol(factor: Factor, sealed_secret: str, sign_in: str, now: int) -> Factor 
 
 
 def count_attempt(factor: Factor, now: int) -> Factor | Refusal:
-    """Return the factor as after a wrong code, or why no code is checked now.
+    """Return the factor with one more wrong code, or why no code is checked now.
 
     Commit this factor before you check the code. Then a guess is counted even if the service
     crashes or the caller leaves. The fifth wrong code locks, but gets the same answer as the four

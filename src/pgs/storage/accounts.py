@@ -54,7 +54,10 @@ async def count_changes(reader: Reader) -> int:
 
 
 async def read_newer(reader: Reader, known: Callable[[str], Account | None]) -> list[Account]:
-    """Return the accounts whose rows are newer than `known` returns, each as of one moment."""
+    """Return the accounts whose rows are newer than what `known` returns for their ids.
+
+    Each account is read as of one moment.
+    """
     newer: list[Account] = []
     for partner_id, *version in await reader.all("accounts.versions"):
         account = known(partner_id)

@@ -34,7 +34,10 @@ class RestartCounter:
         self._degraded_until = float("-inf")
 
     def crashed(self, now: float) -> bool:
-        """Record a crash; return whether it begins a cool-down; during one it does not count."""
+        """Record a crash; return whether it begins a cool-down.
+
+        Crashes during a cool-down do not count.
+        """
         if self.degraded(now):
             return False
         self._crashes.append(now)

@@ -13,7 +13,7 @@ from pgs.storage.ratings import partners_with_seats_to_pair
 
 
 async def pair_in_wave(seats: Seating, command: Wave, _: Envelope) -> NextWave:
-    """Commit the next page of pairs, and return when the pulse has to ask again."""
+    """Commit the next page of pairs; return in how many seconds the pulse must ask again."""
     if command.pulse is None or command.pulse is not seats.pulse:
         return NextWave(None)  # a pulse from before a restart; `load` has started a new one
     if seats.active_account is not None:  # switching an account off closes its seats

@@ -109,7 +109,7 @@ class Deliveries:
         return max(times, default=None)
 
     def begin_drain(self) -> None:
-        """Begin no further try; running tries get `DRAIN_S`. Another call changes nothing."""
+        """Begin no further try; running tries get `DRAIN_S`. A second call does nothing."""
         if self._draining_until is None:
             self._draining_until = trio.current_time() + DRAIN_S
             for flight in self._flights:

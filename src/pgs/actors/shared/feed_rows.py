@@ -42,7 +42,7 @@ class FeedRows(Generic[R]):
         aged = {position: old[position] for position in positions if position not in young}
         if aged:
             self.keep(feed, aged)
-        return found  # type: ignore[return-value]  # it has no None
+        return found  # type: ignore[return-value]  # None was ruled out above
 
     def keep(self, feed: Feed, rows: Mapping[int, R]) -> None:
         """Keep rows by their positions. Each must have been committed to the database."""

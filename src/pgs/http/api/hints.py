@@ -112,7 +112,7 @@ def licence_refusal(
 
 
 def unknown_game(game_id: str, installed: Collection[str]) -> Refusal:
-    """Return the refusal of a game that the platform does not run, with those that it runs."""
+    """Return the refusal of a game that the platform does not run; it names the others."""
     return refuse("unknown_game").saying(_unknown_game(game_id, installed))
 
 

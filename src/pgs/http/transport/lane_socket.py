@@ -106,7 +106,7 @@ class LaneSocket:
     # --- the handshake
 
     async def _receive(self) -> Message:
-        """Return the message that the client connects; its later ones do not come over ASGI."""
+        """Return the connect event, and once the socket is accepted the disconnect event."""
         return {"type": "websocket.disconnect" if self._accepted else "websocket.connect"}
 
     async def _respond(self, message: Message) -> None:
