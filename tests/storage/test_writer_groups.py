@@ -17,8 +17,10 @@ from tests.storage.writing import (
     locked_games,
     submit_all,
     submit_as_one_group,
+    submit_or_error,
     tx_of,
     unlock,
+    until,
 )
 from tests.virtual import Faults, open_store
 
@@ -120,6 +122,25 @@ async def test_writes_are_committed_in_the_order_of_their_submission(
             game for (game,) in connection.execute("select game_id from tier_lock order by rowid")
         ] == came
         connection.close()
+
+
+async def test_a_close_commits_every_group_that_waits(
+    threaded: Database, faults: Faults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threaded.start()
+    monkeypatch.setattr(writer_module, "GROUP_LIMIT", 2)
+    games = [f"game-{number}" for number in range(7)]
+    with faults.hold("delete from tier_lock") as release:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(submit_or_error, threaded, tx_of(unlock("nothing", None)))
+            await until(lambda: faults.count("delete from tier_lock") > 0)
+            nursery.start_soon(submit_all, threaded, *[tx_of(lock(game)) for game in games])
+            await until(lambda: threaded.writer.waiting == 1 + len(games))
+            nursery.start_soon(trio.to_thread.run_sync, threaded.writer.close)
+            await trio.sleep(0.05)
+            release.set()
+    assert await locked_games(threaded) == set(games)
+    assert faults.count("commit") == 1 + 4
 
 
 async def test_a_write_that_fails_in_a_group_fails_alone(

@@ -225,9 +225,7 @@ class Writer:
                 else:
                     taken.extend(turn)
         group = [taken.popleft() for _ in range(min(GROUP_LIMIT, len(taken)))]
-        if ending and taken:
-            self._queue.put(None)  # found again after the rest
-        return group, ending and not taken
+        return group, ending
 
     def _deliver(self, jobs: Sequence[Job]) -> None:
         for job in jobs:
