@@ -70,7 +70,7 @@ class Machine:
 async def matched(node: OneNode, key: str) -> str:
     """Return the id of a new match of a partner."""
     path = "/partner/matches"
-    await node.public.call("POST", path, key, seat_body("ann", "ann"))
+    ok(await node.public.call("POST", path, key, seat_body("ann", "ann")))
     seat = ok(await node.public.call("POST", path, key, seat_body("bob", "bob")))
     match_id: str = seat["matchId"]
     return match_id

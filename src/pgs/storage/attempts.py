@@ -8,7 +8,6 @@ from pgs.domain.environments import Environment
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
 
-
 _FLAGS = ("delivered", "test", "resend")
 
 

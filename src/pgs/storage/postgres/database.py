@@ -78,7 +78,7 @@ class PostgresDatabase:
         self._url = url
         self._name = _name_of(folder)
         self._count = CommitCount(node)
-        self._writer_number = number_of(node) if node else 0
+        self._number = number_of(node) if node else 0
         self.nodes: NodeWriter | None = None  # the writer, if this is one of several nodes
         self._idle: list[Connection] = []
         self._fresh: set[Connection] = set()  # those of bulk reads that may become idle
@@ -88,14 +88,14 @@ class PostgresDatabase:
             self._lock = DataLock(folder)
             undo.callback(self._lock.release)
             mark = _mark_in(folder)
-            session = WriterSession(url, self._name, 1, self._writer_number)
+            session = WriterSession(url, self._name, 1, self._number)
             undo.callback(session.close)
             self._address = session.address
             self._refuse_a_pooler()
             undo.callback(self._close_readers)
             identity = self._prepare(session, mark, key_file or folder / KEY_FILE_NAME, on_locked)
             judge(mark, identity, self._count.held(session.connection))
-            self._commits = self._count.first_commit(session)
+            self._commits = session.confirm(self._count.first_commit)
             self._is_copy = identity.is_copy
             try:
                 self._mark = OpenMark(folder, Mark("open", identity.number, self._commits))
@@ -142,7 +142,7 @@ class PostgresDatabase:
         try:
             ((taken,),) = other.command(
                 "select pg_try_advisory_lock($1::int, $2::int)",
-                *literals([PRESENCE, self._writer_number]),
+                *literals([PRESENCE, self._number]),
             )
         finally:
             self._give_back(other)
@@ -160,7 +160,7 @@ class PostgresDatabase:
         if self._lost is not None:
             raise StoreOutage(self._lost)
         number = self._session.number + 1
-        session = WriterSession(self._url, self._name, number, self._writer_number)
+        session = WriterSession(self._url, self._name, number, self._number, self._address)
         try:
             held = self._count.held(session.connection)
             if held < self._commits:
@@ -169,7 +169,7 @@ class PostgresDatabase:
                     "to an older state. Stop the service; `pgs db accept-loss` goes on without them"
                 )
                 raise StoreOutage(self._lost)
-            self._count.first_commit(session)
+            session.confirm(self._count.first_commit)
         except (Lost, StatementRefused) as error:
             session.close()
             raise StoreOutage(str(error)) from error
@@ -224,19 +224,20 @@ class PostgresDatabase:
 
     def _connect_to_read(self) -> pq.abc.PGconn:
         # The same server as the writer's: another one may not have its last commits yet.
-        url = conninfo.make_conninfo(self._url, **self._address)
-        return connect(url, f"{self._name} reads", **_READS)
+        return connect(self._here(), f"{self._name} reads", **_READS)
 
     def _connect_to_listen(self) -> pq.abc.PGconn:
-        url = conninfo.make_conninfo(self._url, **self._address)
-        return connect(url, f"{self._name} listens")
+        return connect(self._here(), f"{self._name} listens")
+
+    def _here(self) -> str:
+        """Return the address of the writer's server alone."""
+        return conninfo.make_conninfo(self._url, hostaddr="", **self._address)
 
     def _bulk_connection(self) -> Connection:
         with self._guard:
             if self._idle:
                 return self._idle.pop()
-        url = conninfo.make_conninfo(self._url, **self._address)
-        opened = connect(url, f"{self._name} bulk", **_READS, statement_timeout="0")
+        opened = connect(self._here(), f"{self._name} bulk", **_READS, statement_timeout="0")
         connection = Connection(opened, lambda warning: None)
         with self._guard:
             self._fresh.add(connection)
@@ -265,8 +266,7 @@ class PostgresDatabase:
 
     def watch(self) -> Connection:
         """Return a connection to the writer's server, for looks at other nodes."""
-        url = conninfo.make_conninfo(self._url, **self._address)
-        return Connection(connect(url, f"{self._name} watch"), lambda warning: None)
+        return Connection(connect(self._here(), f"{self._name} watch"), lambda warning: None)
 
     def _on_a_connection(self, work: Callable[[Connection], list[str]]) -> list[str]:
         connection = self._bulk_connection()

@@ -3,6 +3,7 @@
 from contextlib import closing
 
 from pgs.storage.postgres.connection import Connection, StatementRefused, connect
+from pgs.storage.postgres.hosts import primary_of
 from pgs.storage.postgres.migrating import has_schema
 from pgs.storage.transactions import StoreOutage
 
@@ -12,7 +13,8 @@ def look(url: str) -> str:
 
     Nothing is written, and no lock is taken.
     """
-    with closing(Connection(connect(url, "pgs doctor"), lambda warning: None)) as connection:
+    here = primary_of(url, "pgs doctor")
+    with closing(Connection(connect(here, "pgs doctor"), lambda warning: None)) as connection:
         try:
             ((version,),) = connection.command("show server_version")
             is_used = has_schema(connection)

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 import outcome
 import trio
-from psycopg import Error
-from trio.socket import AF_UNIX, SHUT_RDWR, SOCK_STREAM, fromfd
 
 from pgs.storage.postgres.commits import Guard, PostgresCommits
 from pgs.storage.postgres.connection import Lost, StatementRefused
 from pgs.storage.postgres.counts import CommitCount
+from pgs.storage.postgres.hosts import shut
 from pgs.storage.postgres.session import WritingSession
 from pgs.storage.transactions import StoreOutage, Tx
 from pgs.storage.writer import Job, Writer, log_error
@@ -112,12 +110,7 @@ class NodeCommits(PostgresCommits):
         """End a session at once, from any thread: whoever waits for the server goes on."""
         with self._closing:
             self._abandoned = session
-            # Only its socket is shut. The writer's thread may be using the rest.
-            with suppress(OSError, Error):
-                number = session.connection.opened.socket
-                wire = fromfd(number, AF_UNIX, SOCK_STREAM)  # shutting down asks for no family
-                with wire, suppress(OSError):
-                    wire.shutdown(SHUT_RDWR)
+            shut(session.connection)
 
     def _drop_abandoned(self) -> None:
         if self._session is not None and self._session is self._abandoned:

@@ -13,6 +13,7 @@ from pgs.domain.shards import SHARDS
 from pgs.storage.nodes import Nodes, NodeSeen, NoSuchNode
 from pgs.storage.postgres import lease
 from pgs.storage.postgres.connection import Connection, StatementRefused, connect
+from pgs.storage.postgres.hosts import primary_of
 from pgs.storage.postgres.statements import literals
 from pgs.storage.transactions import StoreOutage
 
@@ -68,7 +69,7 @@ def _look(connection: Connection) -> Nodes:
 @contextmanager
 def _connection(url: str) -> Iterator[Connection]:
     warnings: list[str] = []
-    connection = Connection(connect(url, "pgs node"), warnings.append)
+    connection = Connection(connect(primary_of(url, "pgs node"), "pgs node"), warnings.append)
     try:
         yield connection
     except StatementRefused as error:

@@ -6,11 +6,15 @@ not committed can be committed any more. So no write needs to ask whether the lo
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from collections.abc import Callable, Mapping
+from typing import Final, Protocol, TypeVar
 
-from pgs.storage.postgres.connection import Connection, StatementRefused, connect
+from pgs.storage.postgres.connection import SILENT_S, Connection, StatementRefused, connect
+from pgs.storage.postgres.hosts import hosts_of, primary_of, shut_after
 from pgs.storage.postgres.statements import literals
 from pgs.storage.transactions import StoreOutage
+
+T = TypeVar("T")
 
 PRESENCE: Final = 2
 """Class of the advisory locks of writers: the first of the two numbers that name such a lock."""
@@ -56,14 +60,23 @@ class WriterSession:
     name is ended. Raises `DatabaseInUse` and `StoreOutage`.
     """
 
-    def __init__(self, url: str, name: str, number: int, writer: int = 0) -> None:
+    def __init__(
+        self,
+        url: str,
+        name: str,
+        number: int,
+        writer: int = 0,
+        last: Mapping[str, str] | None = None,
+    ) -> None:
         """`writer` is the number of a node; 0 is a service without other nodes.
 
-        Nodes also share lock 0, which such a service holds alone: it runs beside no node.
+        Nodes also share lock 0, which such a service holds alone: it runs beside no node. `last`
+        is the `address` of the session before.
         """
         self.number = number
         self.warnings: list[str] = []
-        opened = connect(url, name)
+        self._has_others = len(hosts_of(url)) > 1
+        opened = connect(primary_of(url, name, last), name)
         self.connection = Connection(opened, self.warnings.append)
         try:
             self._take(name, "pg_try_advisory_lock", literals([PRESENCE, writer]))
@@ -94,6 +107,17 @@ class WriterSession:
                     )
                 run("select pg_terminate_backend($1::int, $2)", *literals([pid, ENDING_MS]))
         raise DatabaseInUse("an older session of this service does not end")
+
+    def confirm(self, commit: Callable[[WriterSession], T]) -> T:
+        """Return what the session's first commit returns, which proves that it may write.
+
+        If the address has several hosts, the session ends after `SILENT_S` without an answer: this
+        server may have ceased to be the primary a moment ago. Raises what `commit` raises.
+        """
+        if not self._has_others:
+            return commit(self)
+        with shut_after(self.connection, SILENT_S):
+            return commit(self)
 
     @property
     def address(self) -> dict[str, str]:

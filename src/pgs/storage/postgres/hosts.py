@@ -1,0 +1,189 @@
+"""Finds the server that takes writes among the hosts of an address.
+
+After a fail-over an old primary may still run. It accepts connections and writes, but no standby
+confirms its commits, so each of them waits for as long as the server runs. Therefore every host is
+asked for a commit of its own, and the first whose commit is confirmed is the server to use. This
+commit changes nothing and takes no lock. Only then does the writer open its session, with that
+server alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
+from typing import Final
+
+from psycopg import Error, conninfo
+from trio.socket import AF_UNIX, SHUT_RDWR, SOCK_STREAM, fromfd
+
+from pgs.storage.postgres.connection import Connection, Lost, StatementRefused, connect
+from pgs.storage.transactions import StoreOutage
+
+HEAD_START_S: Final = 0.3
+"""Seconds that a host has before the next one is asked, too. A sound one answers in a few
+milliseconds, so the others are left alone."""
+
+ASK_S: Final = 2.5
+"""Seconds for any of the hosts to confirm a commit: more than a connection may take to open. A
+server without its standby confirms none."""
+
+# Written to the log of changes, so that the commit waits for the standby. Nobody reads it.
+_COMMIT: Final = "select pg_logical_emit_message(true, 'pgs', '')"
+
+# A session whose commit waits for a standby does not notice that its client has gone.
+_END_OLDER: Final = (
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 "  # noqa: S608  constants alone
+    "and datname = current_database() and pid <> pg_backend_pid() and wait_event = 'SyncRep' "
+    f"and state_change < now() - interval '{ASK_S} s'"
+)
+
+_USUAL_PORT: Final = "5432"
+
+
+def hosts_of(url: str) -> list[dict[str, str]]:
+    """Return the host, port and IP address of each server that an address names."""
+    try:
+        told = conninfo.conninfo_to_dict(url)
+    except Error as error:
+        raise StoreOutage(f"PGS_DATABASE_URL: {error}") from error
+    parts = {
+        name: str(told[name]).split(",") for name in ("host", "hostaddr", "port") if told.get(name)
+    }
+    count = max((len(parts.get(name, ())) for name in ("host", "hostaddr")), default=0)
+    found = []
+    for number in range(count):
+        one = {
+            name: words[number] if len(words) > 1 else words[0]
+            for name, words in parts.items()
+            if len(words) in (1, count)
+        }
+        found.append({name: word for name, word in one.items() if word})
+    return found
+
+
+def primary_of(url: str, name: str, last: Mapping[str, str] | None = None) -> str:
+    """Return the address of the one server among the hosts of `url` that confirms commits.
+
+    An address with one host is returned as it is. `name` is what the server's table of sessions
+    shows. `last` are host and port of the server that was used last: it is asked first. Raises
+    `StoreOutage`.
+    """
+    hosts = hosts_of(url)
+    if len(hosts) < 2:
+        return url
+    # The sort keeps the order of the others.
+    hosts.sort(key=lambda host: last is None or not _is_same(host, last))
+    addresses = [conninfo.make_conninfo(url, **_only(host)) for host in hosts]
+    return _first_of(addresses, f"{name} asks")
+
+
+def _is_same(host: Mapping[str, str], last: Mapping[str, str]) -> bool:
+    name, port = host.get("host", host.get("hostaddr")), host.get("port", _USUAL_PORT)
+    return (name, port) == (last.get("host"), last.get("port"))
+
+
+def _only(host: Mapping[str, str]) -> dict[str, str]:
+    return {name: host.get(name, "") for name in ("host", "hostaddr", "port")}
+
+
+def _first_of(addresses: Sequence[str], name: str) -> str:
+    answers: SimpleQueue[_Asking] = SimpleQueue()
+    asked: list[_Asking] = []
+    failed: list[str] = []
+    left_s = ASK_S  # of waiting without an answer
+    try:
+        while left_s > 0 and len(failed) < len(addresses):
+            wait_s = left_s
+            if len(asked) < len(addresses):
+                asked.append(_Asking(addresses[len(asked)], name, answers))
+                wait_s = min(HEAD_START_S, left_s)
+            try:
+                answer = answers.get(timeout=wait_s)
+            except Empty:
+                left_s -= wait_s
+                continue
+            if answer.error is None:
+                return answer.address
+            failed.append(answer.error)
+    finally:
+        for one in asked:
+            one.end()
+    if len(failed) < len(addresses):
+        failed.append("no other host of PGS_DATABASE_URL confirms a commit in time")
+    raise StoreOutage("; ".join(failed))
+
+
+class _Asking:
+    """Asks one host for a commit in a thread, which puts this into `answers`.
+
+    `error` says why the host is not the server to use; None if it is.
+    """
+
+    def __init__(self, address: str, name: str, answers: SimpleQueue[_Asking]) -> None:
+        self.address = address
+        self.error: str | None = None
+        self._name = name[:63]
+        self._answers = answers
+        self._connection: Connection | None = None
+        self._ended = False
+        self._guard = threading.Lock()  # of the connection's socket
+        threading.Thread(target=self._run, name="pgs-asks", daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            self._ask()
+        except (StoreOutage, StatementRefused) as error:
+            self.error = str(error)
+        self._answers.put(self)
+
+    def _ask(self) -> None:
+        warnings: list[str] = []
+        connection = Connection(connect(self.address, self._name), warnings.append)
+        with self._guard:
+            self._connection = connection
+        try:
+            if self._ended:
+                raise Lost("another host was found")
+            connection.command(_END_OLDER, self._name.encode())
+            warnings.clear()
+            connection.command(_COMMIT)
+            if warnings:
+                raise Lost(f"the commit was not confirmed: {warnings[0]}")
+        finally:
+            with self._guard:
+                self._connection = None
+            connection.close()
+
+    def end(self) -> None:
+        """Let the thread end, even while it waits for the server."""
+        self._ended = True
+        with self._guard:
+            if self._connection is not None:
+                shut(self._connection)
+
+
+def shut(connection: Connection) -> None:
+    """Shut the socket of a connection, from any thread: whoever waits for the server goes on.
+
+    The caller makes sure that no other thread closes the connection at the same time.
+    """
+    # Only the socket. Another thread may be using the rest.
+    with suppress(OSError, Error):
+        number = connection.opened.socket
+        wire = fromfd(number, AF_UNIX, SOCK_STREAM)  # shutting down asks for no family
+        with wire, suppress(OSError):
+            wire.shutdown(SHUT_RDWR)
+
+
+@contextmanager
+def shut_after(connection: Connection, seconds: float) -> Iterator[None]:
+    """Shut a connection's socket if the block takes longer; it then raises `Lost`."""
+    timer = threading.Timer(seconds, shut, [connection])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
