@@ -12,9 +12,12 @@ import trio
 from pgs.app import open_core
 from pgs.config import Config
 from pgs.domain.leases import HOLD_S
+from pgs.domain.shards import SHARDS
+from pgs.storage.postgres import looks
+from pgs.storage.postgres.database import PostgresDatabase
 from pgs.storage.postgres.lease import number_of
 from pgs.storage.postgres.session import DatabaseInUse
-from tests.journeys.client import Reply, ok
+from tests.journeys.client import PATIENCE_S, Reply, ok
 from tests.journeys.installation import (
     PARTNERS,
     Nodes,
@@ -101,6 +104,21 @@ async def test_a_node_that_stops_hands_its_partners_over_at_once(
         assert ok(again)["seatId"] == first["seatId"]
         assert again.header("idempotent-replayed") == "true"
         assert ok(await seat(one, key, "bob"))["matchId"] is not None
+
+
+async def test_a_node_hears_that_shards_are_free_without_looking(
+    tmp_path: Path, seeded: Seeded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with node_in_process(seeded, tmp_path, "n1") as one:
+        async with node_in_process(seeded, tmp_path, "n2") as two:
+            await settled(one, two)
+            database = one.service.core.parts.database
+            assert isinstance(database, PostgresDatabase)
+            assert database.notices is not None
+            await database.notices.heard.wait()
+            monkeypatch.setattr(looks, "LOOK_S", 10 * PATIENCE_S)
+            await trio.sleep(0.5)  # until the looks that were due have been taken
+        await until(lambda: len(one.shards.owned) == SHARDS)
 
 
 async def test_a_held_call_and_a_socket_end_when_their_partner_is_handed_over(

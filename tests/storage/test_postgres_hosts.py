@@ -42,7 +42,7 @@ def servers() -> Iterator[Hosts]:
     with ExitStack() as stack:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         for name, value in (("wal_level", "replica"), ("max_wal_senders", "2")):
-            patch.setitem(postgres._OPTIONS, name, value)  # without them no commit waits
+            patch.setitem(postgres.OPTIONS, name, value)  # without them no commit waits
         yield Hosts(*(stack.enter_context(running_server()) for _ in range(2)))
 
 

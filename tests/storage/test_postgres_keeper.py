@@ -12,6 +12,7 @@ import pytest
 import trio
 
 from pgs.domain.shards import SHARDS
+from pgs.storage.postgres.hand_over import GIVE_MAX
 from tests.journeys.client import PATIENCE_S
 from tests.journeys.service import until
 from tests.postgres import Server, running_server
@@ -83,6 +84,19 @@ async def test_nodes_that_join_share_the_shards_and_never_answer_for_the_same_on
             assert len(one.released) == 32
             [shard, *_] = two.keeper.owned
             await until(lambda: one.keeper.owner_of(shard) == two.keeper.me)
+
+
+async def test_a_node_gives_few_shards_up_at_once_when_another_joins(url: str) -> None:
+    async with lease_node(url, "n1") as one:
+        await until_shares([one], SHARDS)
+        one.hold = trio.Event()
+        async with lease_node(url, "n2") as two:
+            await until(lambda: len(one.keeper.owned) < SHARDS)
+            await trio.sleep(1)
+            assert (len(one.keeper.owned), len(two.keeper.owned)) == (SHARDS - GIVE_MAX, 0)
+            one.hold.set()
+            await until_shares([one, two], SHARDS // 2, SHARDS // 2)
+            assert len(one.released) == SHARDS // 2  # none moved twice
 
 
 async def test_a_node_that_stops_hands_all_its_shards_over_at_once(url: str) -> None:

@@ -13,7 +13,8 @@ from structlog.typing import EventDict
 from pgs.domain.leases import TAKE_S
 from pgs.domain.shards import SHARDS
 from pgs.storage.postgres import keeper as rules
-from pgs.storage.postgres import watcher
+from pgs.storage.postgres import looks
+from pgs.storage.postgres.hand_over import GIVE_MAX
 from pgs.storage.postgres.lease import number_of
 from pgs.storage.postgres.session import WriterSession
 from tests.journeys.service import until
@@ -51,6 +52,7 @@ def logs() -> Iterator[list[EventDict]]:
 def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look at the other nodes often, so that a test takes a fraction of a second."""
     monkeypatch.setattr(rules, "LOOK_S", 0.02)
+    monkeypatch.setattr(looks, "LOOK_S", 0.02)
 
 
 @asynccontextmanager
@@ -202,7 +204,7 @@ async def test_a_look_that_fails_is_told_and_repeated_on_a_new_connection(
 async def test_a_look_without_an_answer_is_given_up_and_repeated_on_a_new_connection(
     url: str, operator: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watcher, "LOOK_LIMIT_S", 0.1)
+    monkeypatch.setattr(looks, "LOOK_LIMIT_S", 0.1)
     async with owner_of_all(url) as node:
         pids = _watchers(operator)
         with operator.transaction():
@@ -230,7 +232,7 @@ async def test_a_shard_that_is_released_after_its_session_has_ended_stays_with_t
             "insert into node values ('n2', 2, 'n2:8000', nextval('node_session'), 1, 'up')"
         )
         operator.execute("select pg_advisory_lock(2, 2)")
-        await until(lambda: len(node.keeper.owned) == SHARDS // 2)
+        await until(lambda: len(node.keeper.owned) == SHARDS - GIVE_MAX)
         operator.execute("select pg_advisory_unlock(2, 2)")
         with refused(operator, "update of beat on node"):
             await until(lambda: node.drops == 1)

@@ -8,6 +8,7 @@ registers are forgotten last, because an ending table still sets its alarm.
 from collections.abc import Callable, Collection
 from typing import Final
 
+from pgs.actors.maintenance.registers import follow_others
 from pgs.actors.partners import PartnerDirectory
 from pgs.actors.parts import Parts
 from pgs.actors.seating.emergency_stop import finish_stops
@@ -33,8 +34,7 @@ class Holdings:
 
         A key that was revoked at their last owner is refused from the first call on.
         """
-        await self._parts.registry.refresh()
-        await self._parts.catalogue.refresh()
+        await follow_others(self._parts, self._directory)
 
     def taken(self, shards: Collection[int]) -> None:
         """Begin the work that nobody calls for.

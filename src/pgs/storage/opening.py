@@ -200,6 +200,8 @@ def make_keeper(config: Config, database: Database, holder: Holder) -> KeptShard
         taken=holder.taken,
     )
     line.on_lost = keeper.lose
+    if database.notices is not None:
+        database.notices.on_shards = keeper.hurry
     return keeper
 
 

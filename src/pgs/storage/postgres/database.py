@@ -103,7 +103,7 @@ class PostgresDatabase:
                 raise StoreOutage(f"the mark cannot be written: {error}") from error
             undo.callback(self._mark.close, properly=False)
             self._pipeline = None if inline else PipelineReader(self._connect_to_read)
-            self._notices = None if inline else Notices(self._connect_to_listen, self._name)
+            self.notices = None if inline else Notices(self._connect_to_listen, self._name)
             self.reader: Reader = self._pipeline or self.second_reader()
             if node:
                 commits = NodeCommits(session, self._reopen, self, self._count)
@@ -190,16 +190,16 @@ class PostgresDatabase:
         self.writer.start()
         if self._pipeline is not None:
             self._pipeline.start()
-        if self._notices is not None:
-            self._notices.start()
+        if self.notices is not None:
+            self.notices.start()
 
     async def wait_for_changes(self) -> None:
         """Return when another node tells of a change, and after `LOOK_S` in any case."""
-        if self._notices is None:
+        if self.notices is None:
             await trio.sleep_forever()
         else:
             with trio.move_on_after(LOOK_S):
-                await self._notices.wait()
+                await self.notices.wait()
 
     def lost(self) -> str | None:
         """Return which part of the database was lost, and what to do; None if nothing was lost."""
@@ -299,8 +299,8 @@ class PostgresDatabase:
         If a commit hangs, the folder stays locked, since that commit may still succeed.
         """
         self.reader.close()
-        if self._notices is not None:
-            self._notices.close()
+        if self.notices is not None:
+            self.notices.close()
         ended = self.writer.close()
         self._close_readers()
         if ended:

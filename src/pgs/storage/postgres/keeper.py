@@ -18,14 +18,11 @@ from pgs.domain.shards import Node, share_out
 from pgs.storage.nodes import Tally
 from pgs.storage.postgres import lease
 from pgs.storage.postgres.connection import Connection, StatementRefused
+from pgs.storage.postgres.hand_over import GIVE_MAX, HandOvers
 from pgs.storage.postgres.lease import Look, Seen, State, WriterLine
+from pgs.storage.postgres.looks import LOOK_S, Looks
 from pgs.storage.postgres.session import WritingSession
-from pgs.storage.postgres.watcher import Watcher
 from pgs.storage.transactions import StoreOutage
-
-LOOK_S: Final = 0.25
-"""Seconds between two looks at the other nodes. A shard that was handed over waits for its new
-owner's next look."""
 
 REOPEN_S: Final = 0.1
 """Seconds after which a session that could not be opened is tried again. A server that fails over
@@ -70,12 +67,14 @@ class Keeper:
         self.tally = Tally()
         self._me = me
         self._line = line
-        self._watcher = Watcher(me.name, watch)
+        self._looks = Looks(me.name, watch)
+        self.hurry = self._looks.hurry
         self._release = release
         self._drop_memory = drop
         self._prepare = prepare
         self._tell_taken = taken
         self._session: WritingSession | None = None
+        self._hand_overs: HandOvers  # of this session
         self._number = 0
         self._own_numbers: set[int] = set()  # of all sessions of this process
         self._last_beat: float | None = None
@@ -167,6 +166,7 @@ class Keeper:
                 continue
             failing = False
             self._session, self._number, self._last_beat = session, number, began
+            self._hand_overs = HandOvers(self._line, session, self._me.name, number)
             self.tally.sessions += 1
             self._own_numbers.add(number)
             self._ended = trio.Event()
@@ -211,10 +211,12 @@ class Keeper:
 
     async def _keep_looking(self, nursery: trio.Nursery) -> None:
         while True:
-            await trio.sleep(LOOK_S)
+            await self._looks.wait()
             if self._session is None:
-                self._watcher.close()
-            elif (seen := await self._watcher.look()) is not None:
+                self._looks.close()
+                continue
+            seen = await self._looks.take()
+            if seen is not None:
                 await self._act_on(seen, nursery)
 
     async def _act_on(self, seen: Look, nursery: trio.Nursery) -> None:
@@ -236,7 +238,8 @@ class Keeper:
         if wanted := mine - seen.owners.keys() - self._own.keys():
             await self._take(session, wanted, nursery)
         if takers:
-            for shard in self._own.keys() - mine - self._giving:
+            left = sorted(self._own.keys() - mine - self._giving)
+            for shard in left[: max(0, GIVE_MAX - len(self._giving))]:
                 self._giving.add(shard)
                 nursery.start_soon(self._give, session, shard)
 
@@ -248,11 +251,8 @@ class Keeper:
         me, fresh = self._me.name, self._is_fresh()
         if not may_end(self._sightings, node.node.name, me=me, fresh=fresh):
             return
-        try:
-            ended = await self._watcher.end_session(node)
-        except (StoreOutage, StatementRefused) as error:
-            log.warning("session_not_ended", of=node.node.name, error=str(error))
-        else:
+        ended = await self._looks.end_session(node)
+        if ended is not None:
             self.tally.others_ended += ended
             log.warning("silent_session_ended", of=node.node.name, ended=ended)
 
@@ -319,16 +319,16 @@ class Keeper:
             await self._release(shard)
         if self._session is not session:
             return
-        name, number = self._me.name, self._number
         try:
-            await self._line.run(session, lambda held: lease.hand_over(held, name, number, [shard]))
+            await self._hand_overs.give(shard)
         except (StoreOutage, StatementRefused) as error:
-            log.warning("shard_not_handed_over", node=name, error=str(error))
+            log.warning("shard_not_handed_over", node=self._me.name, error=str(error))
             self.lose(session)
             return
         if self._session is session:
             self._giving.discard(shard)
             for known in (self._own, self._taking, self._owners):
                 known.pop(shard, None)
+            self.hurry()  # for the next ones
             if not self._own:
                 self._none_left.set()

@@ -48,6 +48,11 @@ def _locks(alias: str, lock_class: int) -> str:
     )
 
 
+SHARDS_CHANNEL: Final = "pgs_shards"
+
+# Equal notices of a transaction are sent once.
+_TOLD: Final = f"pg_notify('{SHARDS_CHANNEL}', current_setting('application_name'))"
+
 # The numbers and names in these texts are constants.
 _ENTER: Final = (
     "insert into node (name, number, address, session, beat, state) "
@@ -78,17 +83,18 @@ _LAST: Final = (
     "from shard s left join node n on n.name = s.node where s.shard = any ($1::bigint[])"
 )
 _HOLD: Final = (
-    "insert into shard (shard, node, session, state, epoch) "
+    "insert into shard (shard, node, session, state, epoch) "  # noqa: S608  constants alone
     "select s, $2, $3::bigint, 'held', 1 from unnest($1::bigint[]) as s "
     "on conflict (shard) do update set node = excluded.node, session = excluded.session, "
-    "state = 'held', epoch = shard.epoch + 1 returning shard"
+    f"state = 'held', epoch = shard.epoch + 1 returning shard, {_TOLD}"
 )
 _FREE: Final = (
     "update shard set state = 'free' where shard = any ($1::bigint[]) and node = $2 "
     "and session = $3::bigint returning shard"
 )
+# A notice is sent at the end of its transaction. Locks of sessions are released at once.
 _UNLOCK: Final = (
-    "select count(*) from unnest($1::int[]) as s "  # noqa: S608  constants alone
+    f"select count(*), {_TOLD} from unnest($1::int[]) as s "  # noqa: S608  constants alone
     f"where pg_advisory_unlock({SHARD_LOCKS}, s)"
 )
 # The pid must still hold the node's lock. Otherwise it could be another process's by now.
@@ -207,7 +213,7 @@ def hand_over(session: WritingSession, name: str, number: int, shards: Sequence[
     trip: inside the transaction it would take effect before the commit.
     """
     _write(session, _FREE, [_text(shards), name, number])
-    ((unlocked,),) = session.connection.command(_UNLOCK, _array(shards))
+    ((unlocked, _),) = session.connection.command(_UNLOCK, _array(shards))
     if int(unlocked) != len(shards):
         raise Lost("the session does not hold what it gives up")
 

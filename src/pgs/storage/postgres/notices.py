@@ -16,6 +16,7 @@ import trio
 from psycopg import Error, pq
 
 from pgs.storage.postgres.connection import Connection, StatementRefused
+from pgs.storage.postgres.lease import SHARDS_CHANNEL
 from pgs.storage.postgres.statements import Statement, Values
 from pgs.storage.transactions import StoreOutage
 
@@ -27,6 +28,7 @@ AGAIN_S: Final = 1.0
 """Seconds after which a connection for notices that has ended is opened again."""
 
 _CHANNEL: Final = "pgs_changes"
+_SHARDS: Final = SHARDS_CHANNEL.encode()
 
 TOLD: Final = frozenset(
     {
@@ -61,6 +63,8 @@ class Notices:
         self._connect = connect
         self._own_name = own_name.encode()
         self._came = trio.Event()
+        self.on_shards: Callable[[], None] = lambda: None
+        """Called when another node hands shards over, or takes some."""
         self._running = trio.CancelScope()
         self.heard = trio.Event()
         """Set once the first connection hears notices."""
@@ -95,7 +99,8 @@ class Notices:
     def _open(self) -> pq.abc.PGconn:
         opened = self._connect()
         try:
-            Connection(opened, lambda _: None).command(f"listen {_CHANNEL}")
+            for channel in (_CHANNEL, SHARDS_CHANNEL):
+                Connection(opened, lambda _: None).command(f"listen {channel}")
         except BaseException:
             opened.finish()
             raise
@@ -113,7 +118,11 @@ class Notices:
                 await trio.lowlevel.wait_readable(socket)
                 opened.consume_input()
                 while (notice := opened.notifies()) is not None:
-                    if notice.extra != self._own_name:
+                    if notice.extra == self._own_name:
+                        continue
+                    if notice.relname == _SHARDS:
+                        self.on_shards()
+                    else:
                         self._came.set()
         finally:
             os.close(socket)

@@ -1,0 +1,58 @@
+"""Hands shards over: those that are ready at the same time with one commit."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import trio
+
+from pgs.storage.postgres import lease
+from pgs.storage.postgres.lease import WriterLine
+from pgs.storage.postgres.session import WritingSession
+
+GIVE_MAX: Final = 8
+"""Shards that a node hands over at once when another node joins. Their partners are refused until
+the new owner answers, so the fewer there are, the sooner it does."""
+
+
+class _Together:
+    """Shards that are handed over with one commit."""
+
+    def __init__(self) -> None:
+        self.shards: list[int] = []
+        self.ended = trio.Event()
+
+
+class HandOvers:
+    """The hand-overs of one session. `number` is the session's in the table of nodes."""
+
+    def __init__(self, line: WriterLine, session: WritingSession, name: str, number: int) -> None:
+        self._line = line
+        self._session = session
+        self._name = name
+        self._number = number
+        self._next = _Together()
+        self._idle = trio.Event()  # set while none is under way
+        self._idle.set()
+
+    async def give(self, shard: int) -> None:
+        """Hand a shard over of which nothing is written any more; return once it is unlocked.
+
+        Raises `StoreOutage` and `StatementRefused`, but only in one of the calls that were handed
+        over together; the others return, and the caller sees that the session is lost.
+        """
+        together = self._next
+        together.shards.append(shard)
+        if len(together.shards) > 1:
+            await together.ended.wait()
+            return
+        await self._idle.wait()
+        self._next, self._idle = _Together(), trio.Event()
+        name, number, shards = self._name, self._number, together.shards
+        try:
+            await self._line.run(
+                self._session, lambda held: lease.hand_over(held, name, number, shards)
+            )
+        finally:
+            self._idle.set()
+            together.ended.set()

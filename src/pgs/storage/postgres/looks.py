@@ -1,0 +1,80 @@
+"""The looks of one node at the others: over a connection of its own, and in a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import structlog
+import trio
+
+from pgs.storage.postgres import lease
+from pgs.storage.postgres.connection import Connection, StatementRefused
+from pgs.storage.postgres.lease import Look, Seen
+from pgs.storage.transactions import StoreOutage
+
+LOOK_S: Final = 0.25
+"""Seconds between two looks at the other nodes. A node that hands shards over, or takes some, sends
+a notice, so that the others look at once."""
+
+APART_S: Final = 0.01
+"""Seconds between two looks at least, however many notices come. A look takes a few
+milliseconds."""
+
+LOOK_LIMIT_S: Final = 3.0
+"""Seconds after which a look is given up, with its connection."""
+
+log = structlog.get_logger("pgs.nodes")
+
+
+class Looks:
+    """Looks of the node `name`. `watch` opens a connection to the server of the writer."""
+
+    def __init__(self, name: str, watch: Callable[[], Connection]) -> None:
+        self._name = name
+        self._watch = watch
+        self._connection: Connection | None = None
+        self._hurried = trio.Event()
+
+    def hurry(self) -> None:
+        """Let the next look come at once."""
+        self._hurried.set()
+
+    async def wait(self) -> None:
+        """Return when it is time for the next look."""
+        await trio.sleep(APART_S)
+        with trio.move_on_after(LOOK_S - APART_S):
+            await self._hurried.wait()
+        self._hurried = trio.Event()
+
+    async def take(self) -> Look | None:
+        """Return what is seen now; None if nothing can be seen."""
+        try:
+            with trio.fail_after(LOOK_LIMIT_S):
+                if self._connection is None:
+                    self._connection = await trio.to_thread.run_sync(self._watch)
+                return await trio.to_thread.run_sync(
+                    lease.look, self._connection, abandon_on_cancel=True
+                )
+        except trio.TooSlowError:
+            self._connection = None  # a thread still uses it
+        except (StoreOutage, StatementRefused) as error:
+            log.warning("look_failed", node=self._name, error=str(error))
+            self.close()
+        return None
+
+    async def end_session(self, silent: Seen) -> bool | None:
+        """End the session of a node; return whether it ended, None if nobody knows."""
+        if self._connection is None:
+            return None
+        try:
+            return await trio.to_thread.run_sync(lease.end_session, self._connection, silent)
+        except (StoreOutage, StatementRefused) as error:
+            log.warning("session_not_ended", of=silent.node.name, error=str(error))
+            return None
+
+    def close(self) -> None:
+        """Close the connection; the next look opens another one."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
