@@ -24,6 +24,7 @@ from tests.journeys.partners import BOTH, seat_body
 from tests.journeys.process import Process
 
 FOUNDER = Person("auth0|founder", "Fay Founder", "Fay@Acme.example")
+SESSION = {"gameId": BOTH, "playerId": "p-1"}
 
 
 def pgs(folder: Path, *arguments: str) -> Any:
@@ -37,6 +38,30 @@ def pgs(folder: Path, *arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
+class NewPartner:
+    """Takes the steps of a new partner. `secrets` has those that it was given on the way."""
+
+    def __init__(self, folder: Path, process: Process, token: str) -> None:
+        self.folder = folder
+        self.process = process
+        self.client = Client(process.base_url)
+        self.secrets = {"identity": token}
+        self.step_up_until = 0
+
+    async def call(
+        self, method: str, path: str, body: object = NOTHING, credential: str = "identity"
+    ) -> Reply:
+        return await self.client.call(method, f"/partner/{path}", self.secrets[credential], body)
+
+    async def done(
+        self, method: str, path: str, body: object = NOTHING, credential: str = "identity"
+    ) -> Any:
+        return ok(await self.call(method, path, body, credential))
+
+    async def operate(self, *arguments: str) -> Any:
+        return await trio.to_thread.run_sync(partial(pgs, self.folder, *arguments))
+
+
 async def test_a_new_partner_gets_to_its_first_session_through_the_public_api_alone(
     tmp_path: Path,
 ) -> None:
@@ -45,151 +70,105 @@ async def test_a_new_partner_gets_to_its_first_session_through_the_public_api_al
         process = Process(
             folder, PGS_IDENTITY_ISSUER=issuer.issuer, PGS_IDENTITY_CLIENT_ID=issuer.client_id
         )
-        client = Client(process.base_url)
-        token = issuer.mint_token(FOUNDER)
-
-        async def call(
-            method: str, path: str, body: object = NOTHING, credential: str = token
-        ) -> Reply:
-            return await client.call(method, f"/partner/{path}", credential, body)
-
-        async def done(
-            method: str, path: str, body: object = NOTHING, credential: str = token
-        ) -> Any:
-            return ok(await call(method, path, body, credential))
-
+        partner = NewPartner(folder, process, issuer.mint_token(FOUNDER))
         try:
             await trio.to_thread.run_sync(process.start)
-            created = await trio.to_thread.run_sync(
-                partial(
-                    pgs,
-                    folder,
-                    "partner",
-                    "create",
-                    "acme",
-                    "--name",
-                    "Acme",
-                    "--admin-email",
-                    "fay@acme.example",
-                )
-            )
-
-            # Nobody is a member yet.
-            check_refusal(await call("GET", "admin/account"), 403, "not_a_partner_admin")
-            accepted = await done("POST", f"admin/invites/{created['inviteId']}/accept")
-            assert (accepted["status"], accepted["role"]) == ("accepted", "admin")
-            account = await done("GET", "admin/account")
-            assert (account["partnerId"], account["role"], account["uid"], account["active"]) == (
-                "acme",
-                "admin",
-                FOUNDER.uid,
-                True,
-            )
-            assert account["stepUp"] == {"enrolled": False}
-            assert account["rakeTerms"] == {"offeredVersion": 1}
-            assert (await done("GET", "admin/keys"))["keys"] == []
-
-            # Only members with an authenticator may create keys.
-            new_key = {"environment": "test", "label": "first"}
-            check_refusal(await call("POST", "admin/keys", new_key), 403, "totp_not_enrolled")
-            enrolled = await done("POST", "admin/totp/enroll")
-            assert enrolled["secret"] in enrolled["otpauthUri"]
-            assert enrolled["qrSvg"].startswith("<svg")
-            check_refusal(await call("POST", "admin/keys", new_key), 403, "totp_not_enrolled")
-            opened = await done(
-                "POST", "admin/totp/verify", {"code": code_at(enrolled["secret"], clock.now())}
-            )
-            assert opened["stepUpUntil"] > opened["freshUntil"] > clock.now()
-            key = (await done("POST", "admin/keys", new_key))["apiKey"]
-
-            # The key works at once. A session still needs a game, and a seat the terms.
-            me = await done("GET", "me", credential=key)
-            assert (me["partnerId"], me["environment"], me["games"]) == ("acme", "test", [])
-            session = {"gameId": BOTH, "playerId": "p-1"}
-            check_refusal(await call("POST", "sessions", session, key), 403, "game_not_licensed")
-            assert (await done("POST", f"admin/games/{BOTH}/test"))["test"] is True
-            minted = await done("POST", "sessions", session, key)
-            assert minted["playerUid"] == "ptr:test:acme:p-1"
-            assert (
-                ok(await client.call("GET", "/game/session", minted["sessionToken"]))["playerId"]
-                == "p-1"
-            )
-
-            # Tiers belong to the platform; the partner sets up everything else that a launch needs.
-            numbers = ("--environment", "test", "--floor", "100", "--prize", "180")
-            await trio.to_thread.run_sync(partial(pgs, folder, "tier", "set", "bronze", *numbers))
-            check_refusal(
-                await call("POST", "matches", seat_body("p-1", "one"), key),
-                403,
-                "rake_terms_not_agreed",
-            )
-            assert (await done("POST", "admin/rake-terms", {"version": 1}))["rakeTerms"][
-                "agreedVersion"
-            ] == 1
-            assert (await done("POST", "matches", seat_body("p-1", "one"), key))[
-                "status"
-            ] == "waiting"
-            assert (await done("POST", "matches", seat_body("p-2", "two"), key))[
-                "status"
-            ] == "matched"
-
-            # Everything is on disk, including the open window, so a power cut loses nothing.
+            await accept_the_invite(partner)
+            await create_a_key(partner, clock)
+            await mint_a_session(partner)
+            await take_seats(partner)
             await trio.to_thread.run_sync(partial(process.stop, signal.SIGKILL))
             await trio.to_thread.run_sync(process.start)
-            assert (await done("POST", "sessions", session, key))["playerId"] == "p-1"
-            after = await done("GET", "admin/account")
-            assert (after["stepUp"]["until"], after["rakeTerms"]["agreedVersion"]) == (
-                opened["stepUpUntil"],
-                1,
-            )
-            check_refusal(
-                await call(
-                    "POST",
-                    "admin/totp/verify",
-                    {"code": code_at(enrolled["secret"], opened["stepUpUntil"] - 900)},
-                ),
-                403,
-                "invalid_code",
-            )
-            log = [
-                (event["actor"], event["action"])
-                for event in (await done("GET", "admin/events"))["events"]
-            ][::-1]
-            assert log == [
-                ("platform", "account.created"),
-                (FOUNDER.uid, "invite.accepted"),
-                (FOUNDER.uid, "totp.enrolled"),
-                (FOUNDER.uid, "totp.activated"),
-                (FOUNDER.uid, "key.created"),
-                (FOUNDER.uid, "game.test_enabled"),
-                (FOUNDER.uid, "rake_terms.agreed"),
-            ]
+            await check_that_nothing_is_lost(partner)
             assert (await trio.to_thread.run_sync(process.stop))[0] == 0
         finally:
-            await client.aclose()
+            await partner.client.aclose()
             await trio.to_thread.run_sync(process.end)
-    secrets = {
-        "key": key,
-        "totp": enrolled["secret"],
-        "identity": token,
-        "session": minted["sessionToken"],
-    }
-    assert (
-        leaks(
-            secrets,
-            contents(folder) | {"log": process.log.read_bytes(), "said": process.said.encode()},
-        )
-        == []
+    assert partner.secrets.keys() == {"identity", "totp", "key", "session"}
+    written = {"log": process.log.read_bytes(), "said": process.said.encode()}
+    assert leaks(partner.secrets, contents(folder) | written) == []
+
+
+async def accept_the_invite(partner: NewPartner) -> None:
+    """Let the platform create the account, and its founder, who is no member yet, join it."""
+    created = await partner.operate(
+        "partner", "create", "acme", "--name", "Acme", "--admin-email", "fay@acme.example"
     )
+    check_refusal(await partner.call("GET", "admin/account"), 403, "not_a_partner_admin")
+    accepted = await partner.done("POST", f"admin/invites/{created['inviteId']}/accept")
+    assert (accepted["status"], accepted["role"]) == ("accepted", "admin")
+    account = await partner.done("GET", "admin/account")
+    assert (account["partnerId"], account["role"], account["uid"], account["active"]) == (
+        "acme",
+        "admin",
+        FOUNDER.uid,
+        True,
+    )
+    assert account["stepUp"] == {"enrolled": False}
+    assert account["rakeTerms"] == {"offeredVersion": 1}
+    assert (await partner.done("GET", "admin/keys"))["keys"] == []
 
 
-async def test_without_an_issuer_the_start_says_that_nobody_can_sign_in(tmp_path: Path) -> None:
-    process = Process(tmp_path / "data")
-    try:
-        await trio.to_thread.run_sync(process.start)
-        assert (await trio.to_thread.run_sync(process.stop))[0] == 0
-    finally:
-        await trio.to_thread.run_sync(process.end)
-    lines = [json.loads(line) for line in process.log.read_text().splitlines()]
-    (line,) = (line for line in lines if line["event"] == "no_identity_issuer")
-    assert (line["level"], "PGS_IDENTITY_ISSUER" in line["next_step"]) == ("warning", True)
+async def create_a_key(partner: NewPartner, clock: SystemClock) -> None:
+    """Enrol an authenticator, which creating a key needs. The key works at once."""
+    new_key = {"environment": "test", "label": "first"}
+    check_refusal(await partner.call("POST", "admin/keys", new_key), 403, "totp_not_enrolled")
+    enrolled = await partner.done("POST", "admin/totp/enroll")
+    assert enrolled["secret"] in enrolled["otpauthUri"]
+    assert enrolled["qrSvg"].startswith("<svg")
+    check_refusal(await partner.call("POST", "admin/keys", new_key), 403, "totp_not_enrolled")
+    code = {"code": code_at(enrolled["secret"], clock.now())}
+    opened = await partner.done("POST", "admin/totp/verify", code)
+    assert opened["stepUpUntil"] > opened["freshUntil"] > clock.now()
+    key = (await partner.done("POST", "admin/keys", new_key))["apiKey"]
+    partner.secrets |= {"totp": enrolled["secret"], "key": key}
+    partner.step_up_until = opened["stepUpUntil"]
+    me = await partner.done("GET", "me", credential="key")
+    assert (me["partnerId"], me["environment"], me["games"]) == ("acme", "test", [])
+
+
+async def mint_a_session(partner: NewPartner) -> None:
+    """Mint a session, which needs a game that is on in test."""
+    refused = await partner.call("POST", "sessions", SESSION, "key")
+    check_refusal(refused, 403, "game_not_licensed")
+    assert (await partner.done("POST", f"admin/games/{BOTH}/test"))["test"] is True
+    minted = await partner.done("POST", "sessions", SESSION, "key")
+    assert minted["playerUid"] == "ptr:test:acme:p-1"
+    partner.secrets["session"] = minted["sessionToken"]
+    session = ok(await partner.client.call("GET", "/game/session", minted["sessionToken"]))
+    assert session["playerId"] == "p-1"
+
+
+async def take_seats(partner: NewPartner) -> None:
+    """Take two seats, which need the partner's consent to the terms and a tier of the platform."""
+    numbers = ("--environment", "test", "--floor", "100", "--prize", "180")
+    await partner.operate("tier", "set", "bronze", *numbers)
+    refused = await partner.call("POST", "matches", seat_body("p-1", "one"), "key")
+    check_refusal(refused, 403, "rake_terms_not_agreed")
+    agreed = await partner.done("POST", "admin/rake-terms", {"version": 1})
+    assert agreed["rakeTerms"]["agreedVersion"] == 1
+    first = await partner.done("POST", "matches", seat_body("p-1", "one"), "key")
+    second = await partner.done("POST", "matches", seat_body("p-2", "two"), "key")
+    assert (first["status"], second["status"]) == ("waiting", "matched")
+
+
+async def check_that_nothing_is_lost(partner: NewPartner) -> None:
+    """Check that everything was on disk: the open window, the used code and the event log too."""
+    assert (await partner.done("POST", "sessions", SESSION, "key"))["playerId"] == "p-1"
+    after = await partner.done("GET", "admin/account")
+    assert (after["stepUp"]["until"], after["rakeTerms"]["agreedVersion"]) == (
+        partner.step_up_until,
+        1,
+    )
+    used = {"code": code_at(partner.secrets["totp"], partner.step_up_until - 900)}
+    check_refusal(await partner.call("POST", "admin/totp/verify", used), 403, "invalid_code")
+    events = (await partner.done("GET", "admin/events"))["events"]
+    assert [(event["actor"], event["action"]) for event in reversed(events)] == [
+        ("platform", "account.created"),
+        (FOUNDER.uid, "invite.accepted"),
+        (FOUNDER.uid, "totp.enrolled"),
+        (FOUNDER.uid, "totp.activated"),
+        (FOUNDER.uid, "key.created"),
+        (FOUNDER.uid, "game.test_enabled"),
+        (FOUNDER.uid, "rake_terms.agreed"),
+    ]
