@@ -4,6 +4,7 @@ import json
 from contextlib import AsyncExitStack
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -21,9 +22,11 @@ from tests.journeys.admin_client import (
     person,
 )
 from tests.journeys.client import PATIENCE_S, check_plain, check_refusal, ok
-from tests.journeys.live_stream import Event, watching
+from tests.journeys.live_stream import Event, Stream, watching
 from tests.journeys.partners import BOTH, seat_body
 from tests.journeys.service import until
+
+MATCHES = "/partner/matches"
 
 
 async def open_for_play(admin: AdminClient) -> str:
@@ -45,63 +48,56 @@ async def test_the_events_of_a_match_arrive_in_order_from_seat_to_nudge(tmp_path
         ]
         async with watching(admin) as stream:
             call = admin.service.public.call
-            seat = ok(await call("POST", "/partner/matches", key, seat_body("ann", "a")))
-            told = await stream.until_kind("seat")
-            assert told.pop("at") > 0
-            assert told == {
-                "seatId": seat["seatId"],
-                "matchId": None,
-                "playerId": "ann",
-                "gameId": BOTH,
-                "tierId": "bronze",
-                "status": "waiting",
-                "stakeUsdCents": 100,
-            }
-            match_id = ok(await call("POST", "/partner/matches", key, seat_body("bob", "b")))[
-                "matchId"
-            ]
-            seats = [await stream.until_kind("seat") for _ in range(2)]
-            assert {(seat["playerId"], seat["status"], seat["matchId"]) for seat in seats} == {
-                ("ann", "matched", match_id),
-                ("bob", "matched", match_id),
-            }
-            started = await stream.until_kind("match")
-            assert (started["matchId"], started["status"], started["endReason"]) == (
-                match_id,
-                "started",
-                None,
-            )
-            nudge = await stream.until_kind("nudge")
-            assert (
-                nudge["matchId"],
-                nudge["try"],
-                nudge["delivered"],
-                nudge["statusCode"],
-                nudge["test"],
-            ) == (
-                match_id,
-                1,
-                True,
-                200,
-                False,
-            )
-            decided = {"outcome": "ended", "winnerPlayerId": "ann"}
-            ok(await call("POST", f"/partner/test/matches/{match_id}/decide", key, decided))
+            await check_seat(stream, ok(await call("POST", MATCHES, key, seat_body("ann", "a"))))
+            second = ok(await call("POST", MATCHES, key, seat_body("bob", "b")))
+            await check_start(stream, second["matchId"])
+            decide = f"/partner/test/matches/{second['matchId']}/decide"
+            ok(await call("POST", decide, key, {"outcome": "ended", "winnerPlayerId": "ann"}))
             assert (await stream.until_kind("match"))["status"] == "ended"
             assert (await stream.until_kind("nudge"))["delivered"] is True
-            refused = await call(
-                "POST", "/partner/matches", key, seat_body("cleo", "c", stakeUsdCents=1)
-            )
+            refused = await call("POST", MATCHES, key, seat_body("cleo", "c", stakeUsdCents=1))
             check_refusal(refused, 400, "stake_below_floor", floorUsdCents=100)
             told = await stream.until_kind("refusal")
-            assert (told["path"], told["reason"]) == ("/partner/matches", "stake_below_floor")
+            assert (told["path"], told["reason"]) == (MATCHES, "stake_below_floor")
             budget = await stream.until_kind("budget")
             assert 0 <= budget["left"] <= budget["burst"] == 300
             await admin.call_ok("POST", "webhooks/test/test")
-            while not (await stream.until_kind("nudge"))[
-                "test"
-            ]:  # the event about the money comes in between
+            # The nudge about the money comes in between.
+            while not (await stream.until_kind("nudge"))["test"]:
                 pass
+
+
+async def check_seat(stream: Stream, seat: dict[str, Any]) -> None:
+    """Check that the stream tells of ann's seat, which waits."""
+    told = await stream.until_kind("seat")
+    assert told.pop("at") > 0
+    assert told == {
+        "seatId": seat["seatId"],
+        "matchId": None,
+        "playerId": "ann",
+        "gameId": BOTH,
+        "tierId": "bronze",
+        "status": "waiting",
+        "stakeUsdCents": 100,
+    }
+
+
+async def check_start(stream: Stream, match_id: str) -> None:
+    """Check that the stream tells of both seats, of the match, and of its nudge, in this order."""
+    seats = [await stream.until_kind("seat") for _ in range(2)]
+    assert {(seat["playerId"], seat["status"], seat["matchId"]) for seat in seats} == {
+        ("ann", "matched", match_id),
+        ("bob", "matched", match_id),
+    }
+    started = await stream.until_kind("match")
+    assert (started["matchId"], started["status"], started["endReason"]) == (
+        match_id,
+        "started",
+        None,
+    )
+    nudge = await stream.until_kind("nudge")
+    told = [nudge[name] for name in ("matchId", "try", "delivered", "statusCode", "test")]
+    assert told == [match_id, 1, True, 200, False]
 
 
 async def test_events_of_the_other_environment_and_of_other_accounts_are_not_sent(
