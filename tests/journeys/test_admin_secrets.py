@@ -10,9 +10,10 @@ import pytest
 import structlog
 
 from pgs.clock import SystemClock
+from pgs.demo.inbox import Inbox
 from pgs.domain.totp import STEP_S, code_at
 from pgs.logs import logging_to
-from tests.journeys.admin_client import BOSS, open_admin_with_webhook, person
+from tests.journeys.admin_client import BOSS, AdminClient, open_admin_with_webhook, person
 from tests.journeys.client import check_refusal, ok
 from tests.journeys.leaks import contents, leaks, shaped_like_secrets, spellings
 from tests.journeys.partners import BOTH, seat_body
@@ -43,107 +44,11 @@ async def test_after_a_journey_with_every_kind_of_secret_none_is_in_files_logs_o
     secrets: dict[str, str] = {}
     with logged_to(log):
         async with open_admin_with_webhook(folder, log_level="debug") as (admin, inbox):
-            public, now = admin.service.public, admin.service.core.parts.clock.now
-
-            # Authenticators: enrolled twice before the first code, activated, replaced, removed.
-            await admin.add_member("dev", "developer", "none")
-            secrets["totp, never used"] = (await admin.call_ok("POST", "totp/enroll", who="dev"))[
-                "secret"
-            ]
-            enrolled = await admin.call_ok("POST", "totp/enroll", who="dev")
-            secrets["totp"], secrets["otpauth"] = enrolled["secret"], enrolled["otpauthUri"]
-            await admin.call("POST", "totp/verify", {"code": "000000"}, who="dev")
-            await admin.call_ok(
-                "POST", "totp/verify", {"code": code_at(secrets["totp"], now() - STEP_S)}, who="dev"
-            )
-            secrets["totp, the next"] = (await admin.call_ok("POST", "totp/enroll", who="dev"))[
-                "secret"
-            ]
-            await admin.call_ok(
-                "POST",
-                "totp/verify",
-                {"code": code_at(secrets["totp, the next"], now())},
-                who="dev",
-            )
-
-            # Keys and webhook secrets: minted, rotated, used, misused.
-            await admin.call_ok("POST", f"games/{BOTH}/test")
-            await admin.call_ok("POST", "rake-terms", {"version": 1})
-            made = await admin.call_ok(
-                "POST", "keys", {"environment": "test", "label": "shop"}, who="dev"
-            )
-            secrets["key"] = made["apiKey"]
-            secrets["key, rotated"] = (await admin.call_ok("POST", f"keys/{made['keyId']}/rotate"))[
-                "apiKey"
-            ]
-            secrets["live key"] = (
-                await admin.call_ok("POST", "keys", {"environment": "live", "label": "shop"})
-            )["apiKey"]
-            secrets["webhook"] = (await admin.call_ok("POST", "webhooks/test", {"url": inbox.url}))[
-                "signingSecret"
-            ]
-            secrets["webhook, live"] = (
-                await admin.call_ok("POST", "webhooks/live", {"url": inbox.url})
-            )["signingSecret"]
-            secrets["webhook, rotated"] = inbox.secret = (
-                await admin.call_ok("POST", "webhooks/test/rotate-secret")
-            )["signingSecret"]
-            check_refusal(
-                await public.call("GET", "/partner/me", secrets["key"][:-1]), 401, "invalid_key"
-            )
-            check_refusal(
-                await public.call("GET", f"/partner/seats/{secrets['key']}", secrets["key"]),
-                404,
-                "seat_not_found",
-            )
-            check_refusal(
-                await public.call(
-                    "GET", f"/partner/results?cursor={secrets['key']}", secrets["key"]
-                ),
-                400,
-                "invalid_cursor",
-            )
-            ok(await public.call("GET", "/partner/me", secrets["live key"]))
-
-            # Sessions and play, with nudges.
-            secrets["session"] = await mint(public, secrets["key"], "ann")
-            match_id = await match(public, secrets["key, rotated"], "ann", "bob")
-            async with socket_of(public.base_url, secrets["session"]) as bot:
-                await bot.ask("join")
-            nudge = await inbox.next(within_s=20)
-            assert nudge is not None
-            assert nudge.problem is None
-            ok(
-                await public.call(
-                    "POST",
-                    f"/partner/test/matches/{match_id}/decide",
-                    secrets["key"],
-                    {"outcome": "no_contest"},
-                )
-            )
-            ok(
-                await public.call(
-                    "POST", "/partner/matches", secrets["key"], seat_body("cleo", "c")
-                )
-            )
-
-            # Identity tokens: good, forged, and of somebody unknown.
-            secrets["identity"] = admin.issuer.mint_token(person(BOSS))
-            ok(await public.call("GET", "/partner/admin/account", secrets["identity"]))
-            secrets["identity, strange"] = admin.issuer.mint_token(person("stranger"))
-            check_refusal(
-                await public.call("GET", "/partner/admin/account", secrets["identity, strange"]),
-                403,
-                "not_a_partner_admin",
-            )
-            secrets["identity, forged"] = secrets["identity"][:-20] + "A" * 20
-            check_refusal(
-                await public.call("GET", "/partner/admin/account", secrets["identity, forged"]),
-                401,
-                "sign_in_required",
-            )
-
-            await admin.call_ok("DELETE", f"keys/{made['keyId']}")
+            await use_authenticators(admin, secrets)
+            key_id = await use_keys_and_webhooks(admin, inbox, secrets)
+            await play(admin, inbox, secrets)
+            await use_identity_tokens(admin, secrets)
+            await admin.call_ok("DELETE", f"keys/{key_id}")
             await admin.call_ok("DELETE", "members/dev")
             await admin.call_ok("POST", "emergency-stop", {"environment": "test"})
             status, metrics = await admin.service.internal.get("/internal/metrics")
@@ -168,6 +73,103 @@ async def test_after_a_journey_with_every_kind_of_secret_none_is_in_files_logs_o
     assert {
         place: found for place, content in places.items() if (found := shaped_like_secrets(content))
     } == {}
+
+
+async def use_authenticators(admin: AdminClient, secrets: dict[str, str]) -> None:
+    """Enrol an authenticator twice before its first code, activate it, and replace it."""
+    now = admin.service.core.parts.clock.now
+    await admin.add_member("dev", "developer", "none")
+    secrets["totp, never used"] = (await admin.call_ok("POST", "totp/enroll", who="dev"))["secret"]
+    enrolled = await admin.call_ok("POST", "totp/enroll", who="dev")
+    secrets["totp"], secrets["otpauth"] = enrolled["secret"], enrolled["otpauthUri"]
+    await admin.call("POST", "totp/verify", {"code": "000000"}, who="dev")
+    await admin.call_ok(
+        "POST", "totp/verify", {"code": code_at(secrets["totp"], now() - STEP_S)}, who="dev"
+    )
+    secrets["totp, the next"] = (await admin.call_ok("POST", "totp/enroll", who="dev"))["secret"]
+    await admin.call_ok(
+        "POST",
+        "totp/verify",
+        {"code": code_at(secrets["totp, the next"], now())},
+        who="dev",
+    )
+
+
+async def use_keys_and_webhooks(admin: AdminClient, inbox: Inbox, secrets: dict[str, str]) -> str:
+    """Mint, rotate, use and misuse keys and webhook secrets. Return the id of the first key."""
+    public = admin.service.public
+    await admin.call_ok("POST", f"games/{BOTH}/test")
+    await admin.call_ok("POST", "rake-terms", {"version": 1})
+    made = await admin.call_ok("POST", "keys", {"environment": "test", "label": "shop"}, who="dev")
+    secrets["key"] = made["apiKey"]
+    secrets["key, rotated"] = (await admin.call_ok("POST", f"keys/{made['keyId']}/rotate"))[
+        "apiKey"
+    ]
+    secrets["live key"] = (
+        await admin.call_ok("POST", "keys", {"environment": "live", "label": "shop"})
+    )["apiKey"]
+    secrets["webhook"] = (await admin.call_ok("POST", "webhooks/test", {"url": inbox.url}))[
+        "signingSecret"
+    ]
+    secrets["webhook, live"] = (await admin.call_ok("POST", "webhooks/live", {"url": inbox.url}))[
+        "signingSecret"
+    ]
+    secrets["webhook, rotated"] = inbox.secret = (
+        await admin.call_ok("POST", "webhooks/test/rotate-secret")
+    )["signingSecret"]
+    check_refusal(await public.call("GET", "/partner/me", secrets["key"][:-1]), 401, "invalid_key")
+    check_refusal(
+        await public.call("GET", f"/partner/seats/{secrets['key']}", secrets["key"]),
+        404,
+        "seat_not_found",
+    )
+    check_refusal(
+        await public.call("GET", f"/partner/results?cursor={secrets['key']}", secrets["key"]),
+        400,
+        "invalid_cursor",
+    )
+    ok(await public.call("GET", "/partner/me", secrets["live key"]))
+    return str(made["keyId"])
+
+
+async def play(admin: AdminClient, inbox: Inbox, secrets: dict[str, str]) -> None:
+    """Mint a session, and play a match of which a nudge tells."""
+    public = admin.service.public
+    secrets["session"] = await mint(public, secrets["key"], "ann")
+    match_id = await match(public, secrets["key, rotated"], "ann", "bob")
+    async with socket_of(public.base_url, secrets["session"]) as bot:
+        await bot.ask("join")
+    nudge = await inbox.next(within_s=20)
+    assert nudge is not None
+    assert nudge.problem is None
+    ok(
+        await public.call(
+            "POST",
+            f"/partner/test/matches/{match_id}/decide",
+            secrets["key"],
+            {"outcome": "no_contest"},
+        )
+    )
+    ok(await public.call("POST", "/partner/matches", secrets["key"], seat_body("cleo", "c")))
+
+
+async def use_identity_tokens(admin: AdminClient, secrets: dict[str, str]) -> None:
+    """Sign in with a valid identity token, with one of somebody unknown, and with a forged one."""
+    public = admin.service.public
+    secrets["identity"] = admin.issuer.mint_token(person(BOSS))
+    ok(await public.call("GET", "/partner/admin/account", secrets["identity"]))
+    secrets["identity, strange"] = admin.issuer.mint_token(person("stranger"))
+    check_refusal(
+        await public.call("GET", "/partner/admin/account", secrets["identity, strange"]),
+        403,
+        "not_a_partner_admin",
+    )
+    secrets["identity, forged"] = secrets["identity"][:-20] + "A" * 20
+    check_refusal(
+        await public.call("GET", "/partner/admin/account", secrets["identity, forged"]),
+        401,
+        "sign_in_required",
+    )
 
 
 @pytest.mark.parametrize(
