@@ -67,6 +67,12 @@ def test_an_observer_that_was_away_forgets_what_it_saw() -> None:
     assert not may_end(woken, "n1", me="n2", fresh=True)
 
 
+def test_an_observer_that_was_away_for_as_long_as_it_may_remembers_what_it_saw() -> None:
+    early = watch(ONE, 10.0, 11.0)
+    woken = early.look([ONE], early.at + GAP_S)
+    assert woken.nodes["n1"].since == 10.0
+
+
 def test_a_new_session_of_a_node_begins_a_new_wait_even_at_the_same_count() -> None:
     sightings = watch(ONE, 10.0, 11.9).look([Beat("n1", 8, 1)], 12.0)
     assert not may_end(sightings, "n1", me="n2", fresh=True)
