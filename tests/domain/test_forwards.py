@@ -1,3 +1,5 @@
+import hashlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,6 +72,21 @@ def test_the_proof_of_a_command_is_valid_for_no_other(other: tuple[str, str, byt
 def test_the_proof_of_a_request_is_none_of_a_command() -> None:
     assert not is_command(RING, prove_forward(RING, *REQUEST), *COMMAND)
     assert not is_forwarded(RING, prove_command(RING, *COMMAND), *REQUEST)
+
+
+def test_a_command_and_a_request_of_the_same_signed_text_have_different_proofs() -> None:
+    credential, body = b"Bearer pgs_test_abc", b"the body"
+    path = f"POST\n{hashlib.sha256(credential).hexdigest()}"
+    target = hashlib.sha256(body).hexdigest().encode()
+    command, request = ("n2", path, body), ("n2", "POST", target, credential)
+    assert not is_forwarded(RING, prove_command(RING, *command), *request)
+    assert not is_command(RING, prove_forward(RING, *request), *command)
+
+
+def test_text_beyond_ascii_after_a_known_key_s_id_is_no_proof() -> None:
+    text = f"{RING.newest.kid}.é"
+    assert not is_forwarded(RING, text, *REQUEST)
+    assert not is_command(RING, text, *COMMAND)
 
 
 @given(st.text(max_size=200))

@@ -59,7 +59,7 @@ def share_out(owners: Mapping[int, str], nodes: Collection[str]) -> dict[int, st
     """
     if not nodes:
         return {}
-    held = Counter(node for node in owners.values() if node in nodes)
+    held = Counter(owners.values())
     # The nodes that hold most get the larger shares, so that no shard moves without need.
     ranked = sorted(set(nodes), key=lambda node: (-held[node], node))
     fewest, larger = divmod(SHARDS, len(ranked))
