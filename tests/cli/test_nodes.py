@@ -57,7 +57,7 @@ async def counts(url: str) -> dict[str, int]:
 
 def test_without_postgresql_there_are_no_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PGS_DATABASE_URL", raising=False)
-    for arguments in (["list"], ["drain", "a"], ["undrain", "a"]):
+    for arguments in (["list"], ["drain", "a"], ["undrain", "a"], ["remove", "a"]):
         refused = pgs("node", *arguments)
         assert (refused.exit_code, refused.stdout) == (2, "")
         assert "there is no PGS_DATABASE_URL" in refused.stderr
@@ -161,3 +161,36 @@ async def test_a_node_that_never_started_is_unknown_and_one_that_stops_is_left_a
         refused = await run(url, "undrain", "b")
         assert refused.returncode == 1
         assert "node b is stopping" in refused.stderr
+
+
+@pytest.mark.postgres
+@pytest.mark.slow
+async def test_a_node_that_does_not_run_is_removed_and_may_come_back(url: str) -> None:
+    async with running(url, "a", "b"):
+        refused = await run(url, "remove", "b")
+        assert refused.returncode == 1
+        assert "node b runs" in refused.stderr
+        unknown = await run(url, "remove", "nobody")
+        assert unknown.returncode == 1
+        assert "there is no node nobody" in unknown.stderr
+        assert set(await counts(url)) == {"a", "b"}
+    async with running(url, "a"):
+        left = await call(url, "remove", "b")
+        assert [(n["name"], len(n["shards"])) for n in left["nodes"]] == [("a", SHARDS)]
+        assert "there is no node b" in (await run(url, "remove", "b")).stderr
+        async with lease_node(url, "b") as back:
+            await until(lambda: len(back.keeper.owned) == SHARDS // 2)
+            assert set(await counts(url)) == {"a", "b"}
+    assert "Node a is removed." in (await run(url, "remove", "a")).stdout
+
+
+@pytest.mark.postgres
+@pytest.mark.slow
+async def test_shards_of_a_node_that_was_removed_before_anybody_took_them_are_taken(
+    url: str,
+) -> None:
+    async with running(url, "b"):
+        pass
+    await call(url, "remove", "b")
+    async with running(url, "a"):  # owns all of them
+        assert await counts(url) == {"a": SHARDS}

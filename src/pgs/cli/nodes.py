@@ -8,24 +8,24 @@ import typer
 from rich.console import Group, RenderableType
 
 from pgs.cli.errors import REFUSED, expected, stop
-from pgs.cli.options import ConfigFile, DataDir, Json, settings, show
+from pgs.cli.options import ConfigFile, DataDir, Json, Yes, make_sure, settings, show
 from pgs.cli.tables import add_row, cell, new_table
 from pgs.storage import opening
-from pgs.storage.nodes import Nodes, NodeSeen, NoSuchNode
+from pgs.storage.nodes import NodeRuns, Nodes, NodeSeen, NoSuchNode
 
 T = TypeVar("T")
 
 LOOK_AGAIN_S: Final = 0.2
 """Seconds between two looks at a node that gives its shards up: short for a person who waits."""
 
-node = typer.Typer(no_args_is_help=True, help="See, drain and undrain the nodes.")
+node = typer.Typer(no_args_is_help=True, help="See, drain, undrain and remove the nodes.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The node's PGS_NODE_NAME.")]
 
 
 @node.command("list")
 def list_nodes(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
-    """List the nodes that have ever started, and the shards that they own now."""
+    """List the nodes that have started, and the shards that they own now."""
     with expected():
         seen = opening.nodes_of(settings(config, data))
     show(seen, _table, as_json=as_json)
@@ -79,6 +79,32 @@ def undrain(
         lambda _: cell(f"Node {name} takes shards again, as soon as it runs."),
         as_json=as_json,
     )
+
+
+@node.command("remove")
+def remove(
+    name: Name,
+    yes: Yes = False,
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data: DataDir = None,
+) -> None:
+    """Take a node that does not run, and will not again, out of the list.
+
+    Its shards belong to the others already. If it starts again all the same, it is listed again.
+    """
+    make_sure(f"Node {name} is no longer listed.", yes=yes, as_json=as_json)
+    with expected():
+        loaded = settings(config, data)
+        try:
+            seen = _known(lambda: opening.remove_node(loaded, name), name)
+        except NodeRuns:
+            raise stop(
+                f"node {name} runs. Drain it, stop it, and then remove it; `pgs node list` shows "
+                "which nodes run.",
+                REFUSED,
+            ) from None
+    show(seen, lambda _: cell(f"Node {name} is removed."), as_json=as_json)
 
 
 def _known(work: Callable[[], T], name: str) -> T:

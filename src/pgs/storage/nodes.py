@@ -6,7 +6,11 @@ import msgspec
 
 
 class NoSuchNode(Exception):
-    """No node of this name has ever started on the database."""
+    """No node of this name has started on the database, or it was removed."""
+
+
+class NodeRuns(Exception):
+    """The node runs, so it cannot be removed."""
 
 
 class Tally(msgspec.Struct):
@@ -39,7 +43,10 @@ class NodeSeen(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Nodes(msgspec.Struct, frozen=True, rename="camel"):
-    """All nodes that have ever started, by name. `ownerless`: how many shards nobody owns."""
+    """All nodes that have started and were not removed, by name.
+
+    `ownerless`: how many shards nobody owns.
+    """
 
     nodes: tuple[NodeSeen, ...]
     ownerless: int

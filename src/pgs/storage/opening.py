@@ -114,6 +114,17 @@ def mark_node(config: Config, name: str, *, draining: bool) -> Nodes:
     return mark(url, name, draining=draining)
 
 
+def remove_node(config: Config, name: str) -> Nodes:
+    """Forget a node that does not run; return the other nodes.
+
+    Raises `NoSuchNode`, `NodeRuns`, `BadSettings` and `StoreOutage`.
+    """
+    url = _url_of_nodes(config)
+    with _driver():
+        from pgs.storage.postgres.nodes import remove
+    return remove(url, name)
+
+
 def _url_of_nodes(config: Config) -> str:
     if not config.database_url:
         raise BadSettings(

@@ -10,10 +10,12 @@ from contextlib import contextmanager
 from typing import Final
 
 from pgs.domain.shards import SHARDS
-from pgs.storage.nodes import Nodes, NodeSeen, NoSuchNode
+from pgs.storage.nodes import NodeRuns, Nodes, NodeSeen, NoSuchNode
 from pgs.storage.postgres import lease
 from pgs.storage.postgres.connection import Connection, StatementRefused, connect
 from pgs.storage.postgres.hosts import primary_of
+from pgs.storage.postgres.lease import number_of
+from pgs.storage.postgres.session import PRESENCE
 from pgs.storage.postgres.statements import literals
 from pgs.storage.transactions import StoreOutage
 
@@ -23,6 +25,9 @@ _NO_TABLE: Final = "42P01"
 _MARK: Final = (
     "update node set state = $1 where name = $2 and state in ('up', 'draining') returning name"
 )
+
+_LOCK: Final = "select pg_try_advisory_lock($1::int, $2::int)"
+_REMOVE: Final = "delete from node where name = $1 returning name"
 
 
 def nodes_of(url: str) -> Nodes:
@@ -43,6 +48,22 @@ def mark(url: str, name: str, *, draining: bool) -> Nodes:
             if all(node.name != name for node in seen.nodes):
                 raise NoSuchNode(name)
             raise StoreOutage(f"node {name} is stopping: it gives all shards up in any case")
+        return _look(connection)
+
+
+def remove(url: str, name: str) -> Nodes:
+    """Forget a node that does not run; return the other nodes.
+
+    The count of its commits stays, so that it can come back with its data folder. Raises
+    `NoSuchNode`, `NodeRuns` and `StoreOutage`.
+    """
+    with _connection(url) as connection:
+        # While the lock is held here, no node of this name can start.
+        ((free,),) = connection.command(_LOCK, *literals([PRESENCE, number_of(name)]))
+        if not free:
+            raise NodeRuns(name)
+        if not connection.command(_REMOVE, *literals([name])):
+            raise NoSuchNode(name)
         return _look(connection)
 
 
