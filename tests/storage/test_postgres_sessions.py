@@ -18,6 +18,7 @@ from pgs.storage.postgres.session import DatabaseInUse
 from pgs.storage.restored_feeds import FEED_GAP
 from pgs.storage.seats import Head, find_head, find_seat, move_head
 from pgs.storage.transactions import Outcome, OutcomeUnknown, ReadFailed, StoreOutage, WriteFailed
+from tests.journeys.service import until
 from tests.postgres import Server, running_server
 from tests.storage.writing import lock, locked_games, submit_all, submit_or_error, tx_of, unlock
 from tests.virtual import START
@@ -97,6 +98,45 @@ async def test_reads_fail_while_their_connection_is_gone_and_succeed_on_the_next
             failed += 1
     assert failed <= 1
     assert not await database.reader.still_fails()
+
+
+async def test_reads_and_notices_go_over_new_connections_once_the_writer_has_a_new_session(
+    database: PostgresDatabase, url: str
+) -> None:
+    """After a fail-over the old ones may lead to a server that still runs and has fallen behind."""
+    database.start()
+    assert database.notices is not None
+    await database.notices.heard.wait()
+    assert await locked_games(database) == set()
+    before = _sessions(url)
+    assert before.keys() == {"writes", "reads", "listens"}
+    _end_sessions(url, database._name)
+    with capture_logs():
+        assert isinstance(await submit_or_error(database, tx_of(lock("a"))), OutcomeUnknown)
+
+        async def moved() -> bool:
+            written = await submit_or_error(database, tx_of(lock("b")))
+            read = "b" in await _games(database)  # opens the connection
+            now = _sessions(url)
+            return (
+                isinstance(written, Outcome)
+                and read
+                and now.keys() == before.keys()
+                and all(now[role] != before[role] for role in now)
+            )
+
+        await until(moved)
+
+
+def _sessions(url: str) -> dict[str, int]:
+    """Return the process of each session of the service, by what the session does."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        rows = connection.execute(
+            "select application_name, pid from pg_stat_activity where application_name like "
+            "'pgs %' and application_name not like '% bulk' and datname = current_database()"
+        ).fetchall()
+    roles = ("reads", "listens")
+    return {next((r for r in roles if name.endswith(r)), "writes"): pid for name, pid in rows}
 
 
 async def test_a_second_service_is_refused_and_the_first_one_goes_on(

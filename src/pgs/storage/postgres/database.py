@@ -6,7 +6,7 @@ import hashlib
 import os
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final
 
@@ -69,8 +69,8 @@ class PostgresDatabase:
         """Lock the folder and the database, bring the schema up to date, and open the connections.
 
         `node` is the name of this node among several; the other arguments are those of
-        `SqliteDatabase`. Raises `DataFolderInUse`, `DatabaseInUse`,
-        `DataRefused`, `SchemaNewer` or `StoreOutage`.
+        `SqliteDatabase`. Raises `DataFolderInUse`, `DatabaseInUse`, `DataRefused`, `SchemaNewer` or
+        `StoreOutage`.
         """
         self.inline = inline
         self.bulk_limit = trio.CapacityLimiter(1)
@@ -84,6 +84,7 @@ class PostgresDatabase:
         self._fresh: set[Connection] = set()  # those of bulk reads that may become idle
         self._guard = threading.Lock()  # of both
         self._lost: str | None = None
+        self._loop: trio.lowlevel.TrioToken | None = None  # once it runs
         with ExitStack() as undo:
             self._lock = DataLock(folder)
             undo.callback(self._lock.release)
@@ -177,6 +178,9 @@ class PostgresDatabase:
             session.close()
             raise
         self._session, self._address = session, session.address
+        if self._loop is not None and self.nodes is None:  # a node reads anew before it goes on
+            with suppress(trio.RunFinishedError):
+                self._loop.run_sync_soon(self._read_anew)
         log.warning("session_opened", number=session.number)
         return session
 
@@ -188,9 +192,9 @@ class PostgresDatabase:
     def start(self) -> None:
         """Start the writer and the reader; call it inside the trio run."""
         self.writer.start()
-        if self._pipeline is not None:
+        if self._pipeline is not None and self.notices is not None:
+            self._loop = trio.lowlevel.current_trio_token()
             self._pipeline.start()
-        if self.notices is not None:
             self.notices.start()
 
     async def wait_for_changes(self) -> None:
@@ -219,8 +223,9 @@ class PostgresDatabase:
     def _read_anew(self) -> None:
         """Read over new connections: the old ones may lead to a server that has fallen behind."""
         self._close_readers()
-        if self._pipeline is not None:
+        if self._pipeline is not None and self.notices is not None:
             self._pipeline.connect_anew()
+            self.notices.connect_anew()
 
     def _connect_to_read(self) -> pq.abc.PGconn:
         # The same server as the writer's: another one may not have its last commits yet.

@@ -66,6 +66,7 @@ class Notices:
         self.on_shards: Callable[[], None] = lambda: None
         """Called when another node hands shards over, or takes some."""
         self._running = trio.CancelScope()
+        self._hearing = trio.CancelScope()
         self.heard = trio.Event()
         """Set once the first connection hears notices."""
 
@@ -78,6 +79,10 @@ class Notices:
         await self._came.wait()
         self._came = trio.Event()
 
+    def connect_anew(self) -> None:
+        """Listen over another connection: this one may lead to a server that has fallen behind."""
+        self._hearing.cancel()
+
     def close(self) -> None:
         """Stop listening."""
         self._running.cancel()
@@ -89,7 +94,8 @@ class Notices:
                 try:
                     opened = await trio.to_thread.run_sync(self._open)
                     failing = False
-                    await self._hear(opened)
+                    with trio.CancelScope() as self._hearing:
+                        await self._hear(opened)
                 except (StoreOutage, StatementRefused, Error) as error:
                     if not failing:  # an outage would fill the log with the same line
                         log.warning("notices_not_heard", error=str(error).strip())
