@@ -1,6 +1,7 @@
 """Calls at a node that does not own their partner."""
 
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpcore
@@ -260,41 +261,69 @@ async def test_a_call_that_breaks_off_at_its_owner_is_answered_like_a_crash(
             assert (seat.status, reason) == (503, "settlement_unavailable")
 
 
+class TwoWithAdmin(msgspec.Struct, frozen=True):
+    """Two nodes: `one` forwards the calls of the account's admin to `two`."""
+
+    one: RunningNode
+    two: RunningNode
+    admin: AdminClient
+
+
+@asynccontextmanager
+async def two_with_admin(folder: Path) -> AsyncIterator[TwoWithAdmin]:
+    """Run both nodes for a block. The second one has no account yet."""
+    own = Node("n1", f"127.0.0.1:{free_port()}")
+    owners = FakeOwners(own)
+    async with (
+        open_admin(folder / "n1", listen=own.address, owners=owners) as admin,
+        running_node(
+            folder,
+            "n2",
+            identity_issuer=admin.issuer.issuer,
+            identity_client_id=admin.issuer.client_id,
+        ) as two,
+    ):
+        share_ring(admin.service.core, two.service.core)
+        owners.give("acme", two.node)
+        yield TwoWithAdmin(RunningNode(admin.service, owners), two, admin)
+
+
 async def test_a_member_of_an_account_is_served_by_its_owner_and_so_is_the_live_stream(
     tmp_path: Path,
 ) -> None:
-    own = Node("n1", f"127.0.0.1:{free_port()}")
-    owners = FakeOwners(own)
-    async with AsyncExitStack() as stack:
-        admin = await stack.enter_async_context(
-            open_admin(tmp_path / "n1", listen=own.address, owners=owners)
-        )
-        issuer = admin.issuer
-        two = await stack.enter_async_context(
-            running_node(
-                tmp_path,
-                "n2",
-                identity_issuer=issuer.issuer,
-                identity_client_id=issuer.client_id,
-            )
-        )
-        share_ring(admin.service.core, two.service.core)
-        owners.give("acme", two.node)
-        token = issuer.mint_token(person(BOSS), lifetime_s=3600)
-        one = RunningNode(admin.service, owners)
+    async with two_with_admin(tmp_path) as nodes:
+        one, admin = nodes.one, nodes.admin
+        token = admin.issuer.mint_token(person(BOSS), lifetime_s=3600)
         # The other node has no account yet: the refusal is its own.
         assert (await one.call("/partner/admin/account", token)).status == 403
-        await make_boss(two.service, admin)
+        await make_boss(nodes.two.service, admin)
         account = await one.call("/partner/admin/account", token)
         assert (account.status, header(account, "x-pgs-owner")) == (200, "n2")
-        connection = await trio.open_tcp_stream("127.0.0.1", int(own.address[10:]))
-        await stack.enter_async_context(connection)
-        stream = Stream(connection)
-        head = await stream.open("/partner/admin/live?environment=test", token)
-        assert (head.status_code, dict(head.headers)[b"x-pgs-owner"]) == (200, b"n2")
-        first = await stream.next()  # it comes at once, although the stream goes on for 50 s
-        assert first is not None
-        assert first[0] == "budget"
+        async with await trio.open_tcp_stream("127.0.0.1", int(one.node.address[10:])) as opened:
+            stream = Stream(opened)
+            head = await stream.open("/partner/admin/live?environment=test", token)
+            assert (head.status_code, dict(head.headers)[b"x-pgs-owner"]) == (200, b"n2")
+            first = await stream.next()  # it comes at once, although the stream goes on for 50 s
+            assert first is not None
+            assert first[0] == "budget"
+
+
+async def test_the_calls_of_one_admin_count_at_the_owner_whichever_node_gets_them(
+    tmp_path: Path,
+) -> None:
+    async with two_with_admin(tmp_path) as nodes:
+        await make_boss(nodes.two.service, nodes.admin)
+        token = nodes.admin.issuer.mint_token(person(BOSS), lifetime_s=3600)
+        for node in (nodes.one, nodes.two):
+            assert (await node.call("/partner/admin/account", token)).status == 200
+        bucket = nodes.two.service.core.parts.admin_admission
+        while bucket.take(BOSS, trio.current_time() + 3600).allowed:
+            pass
+        for node in (nodes.one, nodes.two):
+            refused = await node.call("/partner/admin/account", token)
+            assert refused.status == 429
+            assert header(refused, "retry-after") is not None
+        assert len(nodes.one.service.core.parts.admin_admission) == 1  # it counts there, too
 
 
 async def make_boss(service: Service, admin: AdminClient) -> None:
