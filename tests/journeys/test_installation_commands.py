@@ -60,10 +60,10 @@ class Machine:
         assert isinstance(answer, Done), answer
         return msgspec.json.decode(answer.result, type=command.result)
 
-    async def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    async def run(self, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
         """Return how a command of the command line ended."""
         return await trio.to_thread.run_sync(
-            lambda: process(*arguments, "--data", self._config.data_dir)
+            lambda: process(*arguments, "--data", self._config.data_dir, **environ)
         )
 
 
@@ -235,3 +235,26 @@ async def test_a_command_whose_owner_cannot_be_reached_says_which_node_it_is(
         assert "Node n2 (127.0.0.1:1) owns" in assembled.stderr
         record: Any = one.service.core.parts.registry.account(name)
         assert record.active
+
+
+async def test_on_a_machine_whose_node_does_not_run_a_command_names_those_that_do(
+    tmp_path: Path, seeded: Seeded
+) -> None:
+    settings = {
+        "PGS_DATABASE_URL": seeded.url,
+        "PGS_SECRET_KEY_FILE": str(seeded.key_file),
+        "PGS_NODE_NAME": "n1",
+        "PGS_NODE_ADDRESS": "127.0.0.1:1",
+    }
+    machine = Machine(tmp_path, "n1")
+    listed = ("partner", "deactivate", PARTNERS[0], "--yes")
+    async with node_in_process(seeded, tmp_path, "n1"):
+        pass
+    async with node_in_process(seeded, tmp_path, "n2") as two:
+        await settled(two)
+        refused = await machine.run(*listed, **settings)
+        assert refused.returncode == 1
+        assert "node n1 does not run here. Nothing was done" in refused.stderr
+        assert "(n2)" in refused.stderr
+    alone = await machine.run(*listed, **settings)  # no node runs: the command does it itself
+    assert alone.returncode == 0, alone.stderr

@@ -9,7 +9,7 @@ from typing import TypeVar
 import structlog
 import trio
 
-from pgs.cli.errors import NoDatabase
+from pgs.cli.errors import NoDatabase, OthersRun
 from pgs.config import Config
 from pgs.operator.answers import Answer, decode_args, decode_request, encode_request
 from pgs.operator.command import Args, OperatorCommand
@@ -55,12 +55,26 @@ async def perform(config: Config, command: OperatorCommand[A, R], args: A) -> An
 
             if not command.starts_a_folder and not has_been_used(folder):
                 raise NoDatabase(str(folder)) from None
+        await _refuse_beside_nodes(config)
         try:
             return await _run_on_folder(config, line, await_payouts=command.moves_money)
         except DataFolderInUse:
             if trio.current_time() >= give_up_at:
                 raise
             await trio.sleep(LOOK_AGAIN_S)
+
+
+async def _refuse_beside_nodes(config: Config) -> None:
+    """Raise `OthersRun` if the node of these settings does not run, and others do."""
+    if not config.node_name:
+        return
+    # Imported here: most calls find a running service and do not need this module.
+    from pgs.storage import opening
+
+    with suppress(StoreOutage):  # no node has started yet; or opening the database says why not
+        nodes = (await trio.to_thread.run_sync(opening.nodes_of, config)).nodes
+        if running := [node.name for node in nodes if node.running]:
+            raise OthersRun(config.node_name, running)
 
 
 async def _run_on_folder(config: Config, line: bytes, *, await_payouts: bool) -> Answer:

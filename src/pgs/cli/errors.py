@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -50,6 +50,15 @@ _AS_TYPED = {
 
 class NoDatabase(Exception):
     """The data folder holds no database, and the command does not create one."""
+
+
+class OthersRun(Exception):
+    """The node of this machine, named first, does not run, and other nodes do."""
+
+    def __init__(self, name: str, running: Sequence[str]) -> None:
+        super().__init__(name, running)
+        self.name = name
+        self.running = running
 
 
 def plain(text: str) -> str:
@@ -198,6 +207,11 @@ def _service_message(error: BaseException) -> str | None:
         return (
             f"the service took the command and did not answer ({error}). "
             "Look at the current state before you repeat it."
+        )
+    if isinstance(error, OthersRun):
+        return (
+            f"node {error.name} does not run here. Nothing was done: give the command on the "
+            f"machine of a node that runs ({', '.join(error.running)})."
         )
     if isinstance(error, BadGame):
         return f"{error}. Remove the package that installs it, or one of two with the same id."
