@@ -1,10 +1,12 @@
 """A node's data folder serves a single service, or a command, and a node again."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 
 from pgs.cli.call import perform
+from pgs.cli.errors import OthersRun
 from pgs.config import Config
 from pgs.operator.answers import Done
 from pgs.operator.commands.partner import PARTNER_DEACTIVATE, PartnerId
@@ -50,6 +52,9 @@ async def test_a_command_on_the_folder_of_a_stopped_node_needs_all_nodes_to_be_s
     partner = PartnerId(PARTNERS[0])
     async with node_in_process(seeded, tmp_path, "n2") as two:
         await settled(two)
-        with pytest.raises(DatabaseInUse):
+        with pytest.raises(OthersRun):
             await perform(config, PARTNER_DEACTIVATE, partner)
+        alone = dataclasses.replace(config, node_name="", node_address="")
+        with pytest.raises(DatabaseInUse):
+            await perform(alone, PARTNER_DEACTIVATE, partner)
     assert isinstance(await perform(config, PARTNER_DEACTIVATE, partner), Done)
