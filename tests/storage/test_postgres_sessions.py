@@ -9,6 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 import trio
+import trio.lowlevel
 from structlog.testing import capture_logs
 
 from pgs.storage.data_folder import DataRefused
@@ -20,6 +21,7 @@ from pgs.storage.seats import Head, find_head, find_seat, move_head
 from pgs.storage.transactions import Outcome, OutcomeUnknown, ReadFailed, StoreOutage, WriteFailed
 from tests.journeys.service import until
 from tests.postgres import Server, running_server
+from tests.storage.postgres_faults import WAITING
 from tests.storage.writing import lock, locked_games, submit_all, submit_or_error, tx_of, unlock
 from tests.virtual import START
 
@@ -137,6 +139,26 @@ def _sessions(url: str) -> dict[str, int]:
         ).fetchall()
     roles = ("reads", "listens")
     return {next((r for r in roles if name.endswith(r)), "writes"): pid for name, pid in rows}
+
+
+async def test_other_tasks_go_on_while_a_commit_waits_for_the_server(
+    database: PostgresDatabase, url: str
+) -> None:
+    database.start()
+    assert await database.writer.submit(tx_of(lock("a"))) is Outcome.COMMITTED
+    with psycopg.connect(url) as other, trio.fail_after(60):
+        other.execute("lock table heartbeat in share mode")  # each group counts itself there
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(database.writer.submit, tx_of(lock("b")))
+            with psycopg.connect(url, autocommit=True) as watching:
+
+                async def is_waiting() -> bool:
+                    await trio.lowlevel.checkpoint()
+                    return watching.execute(WAITING).fetchone() is not None
+
+                await until(is_waiting)
+            other.rollback()
+    assert await locked_games(database) == {"a", "b"}
 
 
 async def test_a_second_service_is_refused_and_the_first_one_goes_on(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
@@ -179,7 +180,7 @@ class Connection:
                 fresh.append(is_new)
                 opened.send_query_prepared(statement.name, values)
             opened.pipeline_sync()
-            opened.flush()
+            self._send_all()
             return self._results(steps, fresh)
         except Error as error:
             self._prepared.clear()
@@ -205,6 +206,7 @@ class Connection:
             if not failed:
                 found.append(result)
                 failed = is_error(result)
+        self._wait()
         synced = self.opened.get_result()
         if synced is None or synced.status != pq.ExecStatus.PIPELINE_SYNC:
             raise Lost(self.opened.get_error_message().strip() or "the pipeline has no end")
@@ -212,12 +214,42 @@ class Connection:
 
     def _next(self) -> pq.abc.PGresult:
         """Return the result of the next statement in the pipeline. Raises `Lost`."""
+        self._wait()
         result = self.opened.get_result()
         if result is None or self.is_lost:
             raise Lost(self.opened.get_error_message().strip() or "the connection has ended")
+        self._wait()
         while self.opened.get_result() is not None:
-            pass
+            self._wait()
         return result
+
+    def _send_all(self) -> None:
+        """Send what is buffered. Other threads run meanwhile."""
+        opened = self.opened
+        opened.nonblocking = 1
+        try:
+            while opened.flush():
+                # The server may take nothing more until this side has read its results.
+                wait = select.poll()
+                wait.register(opened.socket, select.POLLIN | select.POLLOUT)
+                wait.poll()
+                opened.consume_input()
+        finally:
+            opened.nonblocking = 0
+
+    def _wait(self) -> None:
+        """Return once `get_result` does not wait. Other threads run meanwhile.
+
+        `get_result` itself keeps the interpreter's lock while it waits for the server, so the event
+        loop would stand still for as long as a commit takes.
+        """
+        opened = self.opened
+        if opened.is_busy():
+            wait = select.poll()
+            wait.register(opened.socket, select.POLLIN)
+            while opened.is_busy():
+                wait.poll()
+                opened.consume_input()
 
     def close(self) -> None:
         self.opened.finish()
