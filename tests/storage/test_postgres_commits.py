@@ -35,6 +35,23 @@ def commits(url: str) -> Iterator[PostgresCommits]:
     opened.close()
 
 
+class Counted(AllIsWell):
+    """Counts the groups that were committed."""
+
+    commits: PostgresCommits
+    groups = 0
+
+    def committed(self, commits: int) -> None:
+        self.groups += 1
+
+
+@pytest.fixture
+def counted(commits: PostgresCommits) -> Counted:
+    watch = commits._guard = Counted()
+    watch.commits = commits
+    return watch
+
+
 def run(url: str, sql: str) -> list[tuple[object, ...]]:
     with psycopg.connect(url, autocommit=True) as connection:
         found = connection.execute(sql.encode())
@@ -108,11 +125,35 @@ async def test_a_count_of_commits_that_fails_leaves_the_group_unknown_and_unwrit
 async def test_what_follows_a_lost_part_of_its_group_is_not_written(
     commits: PostgresCommits, url: str
 ) -> None:
-    answer_with(url, "tier_lock", "if new.game_id = 'a' then raise warning 'no standby'; end if")
-    # The conflict of the third one splits the group, and the session ends with the first part.
-    txs = [tx_of(lock(game)) for game in "abbc"]
+    full = "raise exception 'the disk is full' using errcode = '53100'"
+    warned = "if new.game_id = 'a' then raise warning 'no standby'; end if"
+    answer_with(url, "tier_lock", f"{warned}; if new.game_id = 'f' then {full}; end if")
+    # The fault of the third one splits the group, and the session ends with the first part.
+    txs = [tx_of(lock(game)) for game in "abfc"]
     assert outcomes(commits, *txs) == [OutcomeUnknown, OutcomeUnknown, WriteFailed, WriteFailed]
     assert locked(url) == [("a",), ("b",)]
+
+
+async def test_conflicts_are_left_out_and_the_rest_of_their_group_is_committed_once(
+    url: str, counted: Counted
+) -> None:
+    txs = [tx_of(lock(game)) for game in "abacbd"]
+    conflict, done = Outcome.CONFLICT, Outcome.COMMITTED
+    assert outcomes(counted.commits, *txs) == [done, done, conflict, done, conflict, done]
+    assert locked(url) == [("a",), ("b",), ("c",), ("d",)]
+    assert counted.groups == 1
+    assert outcomes(counted.commits, *txs[:2]) == [conflict, conflict]
+    assert counted.groups == 1
+
+
+async def test_a_conflict_with_a_transaction_that_was_not_committed_in_the_end_is_none(
+    commits: PostgresCommits, url: str
+) -> None:
+    answer_with(url, "tier_lock", "if new.game_id = 'a' then raise warning 'no standby'; end if")
+    txs = [tx_of(lock(game)) for game in "abbc"]
+    unknown = OutcomeUnknown
+    # Whether the row of the first `b` is there is unknown, so the second one has no verdict.
+    assert outcomes(commits, *txs) == [unknown, unknown, WriteFailed, unknown]
 
 
 async def test_an_abandoned_session_is_ended_and_the_next_group_opens_another(

@@ -19,6 +19,7 @@ from pgs.storage.writer import Job, answer, log_error
 _BEGIN: Final = (Statement(b"begin", b"begin"), list[bytes | None]())
 _COMMIT: Final = (Statement(b"commit", b"commit"), list[bytes | None]())
 _ROLLBACK: Final = "rollback"
+_COMMITTED: Final = outcome.Value(Outcome.COMMITTED)
 
 _TAKEN: Final = "23505"  # a unique index or a primary key: another write came first
 _COUNTED_OTHERWISE: Final = "22012"  # the division by zero of a statement that counts its rows
@@ -58,7 +59,8 @@ class PostgresCommits:
     def commit(self, jobs: Sequence[Job]) -> None:
         """Commit all jobs together. Jobs of an ended session are refused.
 
-        If a job fails, those before it are committed, then it is tried alone, then the rest.
+        A job with a conflict is left out, and the others are sent again together. If a job fails
+        otherwise, those before it are committed, then it is tried alone, then the rest.
         """
         session = self._open_session()
         if isinstance(session, StoreOutage):
@@ -79,11 +81,25 @@ class PostgresCommits:
         return self._session
 
     def _commit(self, jobs: Sequence[Job]) -> None:
-        if not jobs:
-            return
+        conflicts: list[tuple[Job, Sequence[Job]]] = []  # each with the jobs that came before it
+        while jobs and (failed := self._try(jobs)) is not None:
+            conflicts.append((jobs[failed], jobs[:failed]))
+            jobs = [*jobs[:failed], *jobs[failed + 1 :]]
+        for job, before in conflicts:
+            # The job met the rows of those before it, which did not stay unless they committed.
+            if all(one.result == _COMMITTED for one in before):
+                job.result = outcome.Value(Outcome.CONFLICT)
+            else:
+                self._commit([job])
+
+    def _try(self, jobs: Sequence[Job]) -> int | None:
+        """Commit all jobs together, and return None; or the number of one that has a conflict.
+
+        In the latter case nothing was changed, and no job has a result.
+        """
         if self._session is None:  # it ended with an earlier part of the group
             answer(jobs, WriteFailed, "the session with the database has ended")
-            return
+            return None
         steps: list[Step] = [_BEGIN]
         ends: list[int] = []  # the number of steps up to the end of each job
         for number, job in enumerate(jobs):
@@ -91,12 +107,12 @@ class PostgresCommits:
                 steps += _steps_of(job.tx)
             except Exception as error:
                 self._split(jobs, number, error)
-                return
+                return None
             ends.append(len(steps))
         if any(stmt.name in TOLD for job in jobs for stmt in job.tx.stmts):
             steps.append(TELL)
         steps += [self._count, _COMMIT]
-        self._send(self._session, jobs, steps, ends)
+        return self._send(self._session, jobs, steps, ends)
 
     def _send(
         self,
@@ -104,7 +120,8 @@ class PostgresCommits:
         jobs: Sequence[Job],
         steps: Sequence[Step],
         ends: Sequence[int],
-    ) -> None:
+    ) -> int | None:
+        """Return what `_try` returns."""
         session.warnings.clear()
         try:
             results = session.connection.pipeline(steps)
@@ -116,8 +133,10 @@ class PostgresCommits:
                 error = refused(last)
                 if failed is None:  # the notice, the count of commits, or the commit itself
                     raise Lost(f"the commit failed: {error}")
-                self._split(jobs, failed, _as_conflict(error, steps[at - 1][0]))
-                return
+                if _is_conflict(error, steps[at - 1][0]):
+                    return failed
+                self._split(jobs, failed, error)
+                return None
             if last.command_status != b"COMMIT" or session.warnings:
                 # A commit that was not confirmed by a standby ends with a warning.
                 said = (last.command_status or b"").decode()
@@ -126,10 +145,11 @@ class PostgresCommits:
             log_error("commit_failed", error, transactions=len(jobs))
             self._drop()
             answer(jobs, OutcomeUnknown, str(error))
-            return
+            return None
         self._guard.committed(_first_number(results[-2]))
         for job in jobs:
-            job.result = outcome.Value(Outcome.COMMITTED)
+            job.result = outcome.Value(Outcome.COMMITTED)  # each is taken once
+        return None
 
     def _split(self, jobs: Sequence[Job], failed: int, error: Exception) -> None:
         """Commit the jobs before the failed one, then that one alone, then the rest.
@@ -158,14 +178,10 @@ class PostgresCommits:
         self._drop()
 
 
-class _Conflict(Exception):
-    pass
-
-
-def _as_conflict(error: StatementRefused, statement: Statement) -> Exception:
-    """Return a conflict if a statement touched a wrong number of rows, or its row existed."""
+def _is_conflict(error: StatementRefused, statement: Statement) -> bool:
+    """Return whether a statement touched a wrong number of rows, or its row existed."""
     counted = error.sqlstate == _COUNTED_OTHERWISE and statement.counts
-    return _Conflict() if counted or error.sqlstate == _TAKEN else error
+    return counted or error.sqlstate == _TAKEN
 
 
 def _steps_of(tx: Tx) -> list[Step]:
@@ -184,10 +200,8 @@ def _first_number(result: pq.abc.PGresult) -> int:
     return int(result.get_value(0, 0) or b"0")
 
 
-def _verdict(tx: Tx, error: Exception) -> outcome.Value[Outcome] | outcome.Error:
+def _verdict(tx: Tx, error: Exception) -> outcome.Error:
     """Return the outcome of a transaction whose statements failed, before its commit."""
-    if isinstance(error, _Conflict):
-        return outcome.Value(Outcome.CONFLICT)
     log_error("write_failed", error, partner_id=tx.partner_id)
     if isinstance(error, StatementRefused) and error.is_fault:
         return outcome.Error(WriteFailed(str(error)))
