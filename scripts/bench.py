@@ -2,12 +2,13 @@
 """Compares the service with what users would run instead. Rewrites parts of docs/benchmarks.md.
 
     scripts/bench.py                 every case: about ten minutes on a free machine
-    scripts/bench.py launch          one case: launch, feed or waits
+    scripts/bench.py launch          one case: launch, feed, waits or engines
     scripts/bench.py --quick         a minute on a small scale; writes only with --out
 
 Each case is a file of scripts/bench_cases. The compared servers run in turn, so that a busy machine
 slows all of them alike. The peer is installed into .venv-bench, Colyseus with npm; without npm the
-report says that Colyseus is missing. The exit code is 1 if a server answers wrongly.
+report says that Colyseus is missing. Without PostgreSQL the case `engines` is left out. The exit
+code is 1 if a server answers wrongly.
 """
 
 import in_venv  # noqa: F401  first: the packages below are installed in .venv
@@ -24,11 +25,13 @@ from typing import Annotated, Any
 import msgspec
 import structlog
 import typer
-from bench_cases import feed, launch, report, waits
+from bench_cases import engines, feed, launch, report, waits
 from bench_cases.caller import NoAnswers
+from bench_cases.engines_report import engines_section
 from bench_cases.launch import Failed
 from bench_cases.servers import NotStarted
 from bench_cases.setting import prepare
+from cluster_parts.machines import Missing
 from nudge_bench.report import write_section
 from rich.console import Console
 from rich.progress import Progress
@@ -44,6 +47,7 @@ class Case(StrEnum):
     LAUNCH = "launch"
     FEED = "feed"
     WAITS = "waits"
+    ENGINES = "engines"
 
 
 def main(
@@ -58,7 +62,7 @@ def main(
         Path | None, typer.Option(metavar="FILE", help="Write every round's figures there.")
     ] = None,
 ) -> None:
-    """Measure launches, pages of the feed and waits."""
+    """Measure launches, pages of the feed, waits, and seats on engines and nodes."""
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
         logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
@@ -71,6 +75,9 @@ def main(
         for case in cases or list(Case):
             try:
                 title, text, figures = _run(case, turns, calls, document, progress)
+            except Missing as missing:
+                console.print(f"bench: {case} is left out: {missing}", soft_wrap=True)
+                continue
             except (Failed, NoAnswers, NotStarted) as failed:
                 console.print(f"bench: {failed}", soft_wrap=True)
                 raise typer.Exit(1) from None
@@ -101,6 +108,9 @@ def _run(
                 setting = prepare(folder, waits.PARTNERS, rounds, calls)
                 found = waits.measure(setting, progress)
                 return waits.TITLE, *report.waits_section(found, calls, pictures)
+            case Case.ENGINES:
+                setting = prepare(folder, engines.PARTNERS * calls // CALLS, rounds, calls)
+                return engines.TITLE, *engines_section(engines.measure(setting, progress), calls)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,80 @@
+"""The section of docs/benchmarks.md about engines and nodes."""
+
+from statistics import median
+from typing import Any
+
+from bench_cases.engines import ANYWHERE, OWNER, POSTGRES, SQLITE, Cost, case_name, ratio
+from nudge_bench.report import cores, paragraph
+
+LIMIT = 1.5
+"""How many times SQLite's processor time a seat may cost with PostgreSQL."""
+
+ONE = case_name(1, OWNER)
+
+
+def engines_section(costs: dict[str, Cost], calls: int) -> tuple[str, dict[str, Any]]:
+    """Return the text about engines and nodes, and its figures."""
+    rounds = len(costs[SQLITE].service)
+    times = ratio(costs[POSTGRES], costs[SQLITE])
+    text = [
+        *paragraph(
+            "What does a seat cost with PostgreSQL, and on several nodes? Measured by "
+            f"`scripts/bench.py engines` on {cores()}, in {rounds} rounds of {calls:,} seats. In "
+            "each round every case takes its turn, and the order turns by one. The figures are "
+            "medians of the processor time in microseconds: of the service's processes, all nodes "
+            "together, and separately of PostgreSQL's processes. PostgreSQL has no standby here. "
+            "The seats are taken at one node after the other, over 32 connections. *At the owner* "
+            "is what a proxy does that has learned the owners, *at any node* what one does that "
+            "never learns: it forwards half of the calls of two nodes, and two thirds of those of "
+            "three."
+        ),
+        "",
+        "| Case | service | PostgreSQL | seats a second at one node | without calls, ms a second |",
+        "| --- | --- | --- | --- | --- |",
+        *(
+            f"| {name} | {median(cost.service):.0f} | "
+            f"{f'{median(cost.database):.0f}' if name != SQLITE else '–'} | "
+            f"{median(cost.seats_a_second):,.0f} | {cost.idle:.0f} |"
+            for name, cost in costs.items()
+        ),
+        "",
+        *paragraph(
+            f"A seat takes **{times:.2f}** times the service's processor time with PostgreSQL that "
+            f"it takes with SQLite (median of the rounds' ratios), because SQLite works in the "
+            f"service's own process. The limit is {LIMIT}: it "
+            f"{'holds' if times <= LIMIT else 'does not hold'}."
+        ),
+        "",
+        *paragraph(_of_nodes(costs)),
+    ]
+    figures: dict[str, Any] = {
+        name: {
+            "serviceUs": cost.service,
+            "postgresUs": cost.database,
+            "seatsASecond": cost.seats_a_second,
+            "idleMs": cost.idle,
+        }
+        for name, cost in costs.items()
+    }
+    return "\n".join(text), figures | {"timesSqlite": times}
+
+
+def capacity(of: Cost, one: Cost) -> float:
+    """Return how many times the seats of one node some nodes take, by processor time alone."""
+    return median(of.nodes * a / b for a, b in zip(one.service, of.service, strict=True))
+
+
+def _of_nodes(costs: dict[str, Cost]) -> str:
+    told = [
+        f"{cost.nodes} nodes take {capacity(cost, costs[ONE]):.2f} times the seats of one if calls "
+        f"arrive {where}"
+        for where in (OWNER, ANYWHERE)
+        for nodes in (2, 3)
+        if (cost := costs.get(case_name(nodes, where))) is not None
+    ]
+    return (
+        "Two cores cannot hold two busy nodes, their caller and the database, so the seats a "
+        "second of several nodes together were not measured. Computed from the service's "
+        f"processor time alone: {'; '.join(told)}. That holds for as long as the database has the "
+        "processor time that the table shows for each seat."
+    )
