@@ -39,6 +39,7 @@ ODD += ["X-A: 1\r\nX-A: 2", "X-A: b\r\n c", "X-A: \t b \t", "X-A : b", " X-A: b"
 ODD += ["X-A: b\n", "X-A: b\rX-B: c", "X(A): b", "X-A:b", "X-A:", "X-A: \xe9", "X-A: ~!@#$%^&*()"]
 ODD += ["Keep-Alive: 5", "Proxy-Connection: close", "X-Long: " + "z" * 9000, "Authorization: a  b"]
 ODD += ["\r\n".join(f"X-{number}: y" for number in range(70)), "Trailer: x", "A" * 300 + ": b"]
+ODD += ["X-Pgs-Forwarded: a.b", "X-Pgs-Forwarded: a\r\nX-Pgs-Forwarded: b"]
 ODD += ["Accept: */*", "X-Request-Id: r", "Cookie: a=b; c=d", "Content-Type: a/b"] * 10
 LENGTHS = [*["0", "3"] * 10, "003", "+3", "3 ", "-1", "3, 3", "x", "", "4" * 16, "\uff13"]
 LENGTHS += ["3\r\nContent-Length: 3", "3\r\nContent-Length: 4", "99999"]
@@ -144,3 +145,12 @@ def test_every_beginning_of_a_plain_head_may_become_plain() -> None:
 )
 def test_a_beginning_that_no_plain_head_has_is_not_waited_for(start: bytes) -> None:
     assert not may_become_plain(start)
+
+
+def test_a_request_that_another_node_forwarded_has_a_plain_head() -> None:
+    head = b"GET /partner/me HTTP/1.1\r\nHost: h\r\nX-Pgs-Forwarded: kid.mac\r\nAccept: */*"
+    plain = read_plain_head(head)
+    assert plain is not None
+    assert plain.forwarded == b"kid.mac"
+    assert plain.headers == [(b"host", b"h"), (b"accept", b"*/*")]
+    assert read_plain_head(head.replace(b"X-Pgs-Forwarded", b"X-Pgs-Partner")) is None

@@ -133,9 +133,11 @@ class Forwarding:
         if owner is None:
             self._on_event("forward_ownerless")
             return try_again()
-        outgoing = self._outgoing(
-            owner, method, _target(request.path, request.query), request.headers, request.body
-        )
+        target = _target(request.path, request.query)
+        credential = credential_of(request.headers)
+        if self._is_proven(request.forwarded, method, target, credential):
+            return self._refuse(owner)
+        outgoing = self._outgoing(owner, method, target, request.headers, request.body)
         try:
             status, headers, content = await unless_gone(
                 self._calls.whole(owner, outgoing), request.receive
@@ -160,9 +162,7 @@ class Forwarding:
             self._on_event("forward_ownerless")
             return try_again()
         if self._was_forwarded(scope):
-            self._on_event("forward_refused")
-            refusal = try_again()
-            return msgspec.structs.replace(refusal, headers=(*refusal.headers, _named(owner)))
+            return self._refuse(owner)
         if scope["type"] == "websocket":
             return await self._hand_on_socket(owner, scope, receive, send)
         method = scope["method"]
@@ -215,15 +215,30 @@ class Forwarding:
         return [*headers, (FORWARDED, proof.encode())]
 
     def _was_forwarded(self, scope: Scope) -> bool:
-        proof = scope["state"].get("forwarded")
-        return proof is not None and is_forwarded(
-            self._ring(),
-            proof.decode("ascii", "replace"),
-            self._owners.me.name,
+        return self._is_proven(
+            scope["state"].get("forwarded"),
             scope.get("method", "GET"),
             _target(scope["raw_path"], scope["query_string"]),
             credential_of(scope["headers"], _offered(scope)),
         )
+
+    def _is_proven(
+        self, proof: bytes | None, method: str, target: bytes, credential: bytes
+    ) -> bool:
+        return proof is not None and is_forwarded(
+            self._ring(),
+            proof.decode("ascii", "replace"),
+            self._owners.me.name,
+            method,
+            target,
+            credential,
+        )
+
+    def _refuse(self, owner: Node) -> DirectAnswer:
+        """Return the answer to a request that was forwarded here and belongs elsewhere."""
+        self._on_event("forward_refused")
+        refusal = try_again()
+        return msgspec.structs.replace(refusal, headers=(*refusal.headers, _named(owner)))
 
 
 class _Passing:

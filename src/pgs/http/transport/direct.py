@@ -14,7 +14,8 @@ class DirectRequest(HidesSecrets, msgspec.Struct, frozen=True):
 
     `path` is as it was sent, and has no percent sign. Names of `headers` are in lower case. The
     first event of `receive` is that the client has left. `started` is when the request had
-    arrived, on trio's clock.
+    arrived, on trio's clock. `forwarded` is what another node says to prove that it forwarded the
+    request; nobody has checked it.
     """
 
     SECRETS = frozenset({"headers", "body"})
@@ -26,6 +27,7 @@ class DirectRequest(HidesSecrets, msgspec.Struct, frozen=True):
     request_id: str
     receive: Receive
     started: float
+    forwarded: bytes | None = None
 
 
 class DirectAnswer(msgspec.Struct, frozen=True):

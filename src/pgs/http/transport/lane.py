@@ -125,7 +125,14 @@ class Lane:
                 answer = await self._app.answer_direct(
                     call.route,
                     DirectRequest(
-                        head.path, head.query, head.headers, body, request_id, receive, started
+                        head.path,
+                        head.query,
+                        head.headers,
+                        body,
+                        request_id,
+                        receive,
+                        started,
+                        head.forwarded,
                     ),
                 )
             except ClientGone:

@@ -14,7 +14,7 @@ import msgspec
 
 from pgs.domain.secrets import HidesSecrets
 from pgs.http.transport.asgi import Headers
-from pgs.http.transport.heads import HOST, PRIVATE_PREFIX
+from pgs.http.transport.heads import FORWARDED, HOST, PRIVATE_PREFIX
 
 METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
@@ -66,7 +66,11 @@ _METHODS: Final = {method.encode(): method for method in METHODS}
 
 
 class PlainHead(HidesSecrets, msgspec.Struct, frozen=True):
-    """A plain head. `length`: the bytes of the body, 0 if there is none."""
+    """A plain head. `length`: the bytes of the body, 0 if there is none.
+
+    `forwarded` is the value of the header `FORWARDED`, which nobody has checked, and which
+    `headers` lack.
+    """
 
     SECRETS = frozenset({"headers"})
 
@@ -75,6 +79,7 @@ class PlainHead(HidesSecrets, msgspec.Struct, frozen=True):
     query: bytes
     headers: Headers
     length: int
+    forwarded: bytes | None = None
 
 
 def read_plain_head(head: bytes) -> PlainHead | None:
@@ -102,7 +107,8 @@ def read_plain_head(head: bytes) -> PlainHead | None:
     if headers.get(b"connection", b"keep-alive").lower() != b"keep-alive":
         return None
     method, path, query = asked.groups(b"")
-    return PlainHead(_METHODS[method], path, query, list(headers.items()), int(length))
+    forwarded = headers.pop(FORWARDED, None)
+    return PlainHead(_METHODS[method], path, query, [*headers.items()], int(length), forwarded)
 
 
 def _is_host(value: bytes | None) -> bool:
@@ -127,7 +133,8 @@ def may_become_plain(start: bytes) -> bool:
 def _name(spelling: bytes) -> bytes | None:
     """Return a name in lower case; None if no plain head has it."""
     name = spelling.lower()
-    if not _NAME.fullmatch(name) or name in _UNUSUAL or name.startswith(PRIVATE_PREFIX):
+    private = name.startswith(PRIVATE_PREFIX) and name != FORWARDED
+    if not _NAME.fullmatch(name) or name in _UNUSUAL or private:
         return None
     if len(_names) < NAMES_MAX:
         _names[spelling] = name
