@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conventions.tree import ROOT
+from tests.postgres import _programs
 
 pytestmark = pytest.mark.slow
 
@@ -33,17 +34,31 @@ def test_a_small_load_is_checked_and_reported(script: str, tmp_path: Path) -> No
     assert "seat, p99" in picture.read_text(encoding="utf-8")
 
 
-def test_the_benchmark_measures_every_case_on_a_small_scale(tmp_path: Path) -> None:
-    out = tmp_path / "benchmarks.md"
+def benchmarks(folder: Path, *cases: str) -> str:
+    """Measure some cases on a small scale; return the document."""
+    out = folder / "benchmarks.md"
     done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "bench.py", "--quick", "--out", out],
+        [sys.executable, ROOT / "scripts" / "bench.py", *cases, "--quick", "--out", out],
         capture_output=True,
         text=True,
         timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    text = out.read_text(encoding="utf-8")
+    return out.read_text(encoding="utf-8")
+
+
+@pytest.mark.postgres
+def test_the_benchmark_measures_both_engines_and_several_nodes(tmp_path: Path) -> None:
+    _programs()
+    text = benchmarks(tmp_path, "engines")
+    for case in ("SQLite", "PostgreSQL", "1 node", "3 nodes, calls at any node"):
+        assert f"| {case} | " in text
+    assert "3 nodes take " in " ".join(text.split())
+
+
+def test_the_benchmark_measures_its_other_cases_on_a_small_scale(tmp_path: Path) -> None:
+    text = benchmarks(tmp_path, "launch", "feed", "waits")
     for part in ("| pgs | ", "| FastAPI, a commit per group | ", "pages a second", "p99 is"):
         assert part in text
     assert (tmp_path / "benchmarks" / "launch.svg").exists()
