@@ -29,7 +29,7 @@ TITLE = "Seats on SQLite, on PostgreSQL and on several nodes"
 PARTNERS = 200
 NODES_MAX = 3
 SHARED_S = 60.0  # seconds until nodes that have started have divided the shards
-REST_S = 5.0
+REST_S = 10.0
 AGAIN_S = 1.0  # seconds between two looks at them: the nodes know of each other's shards by then
 
 SQLITE, POSTGRES = "SQLite", "PostgreSQL"
@@ -256,7 +256,7 @@ def _rest(costs: dict[str, Cost], installations: dict[str, Installation]) -> Non
     """Note what each case uses without calls."""
 
     def used(name: str) -> float:
-        return sum(node.cpu_s() for node in installations[name].nodes)
+        return sum(node.whole_cpu_s() for node in installations[name].nodes)
 
     before = {name: used(name) for name in costs}
     time.sleep(REST_S)
