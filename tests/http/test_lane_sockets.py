@@ -2,14 +2,17 @@
 
 import gc
 from collections import Counter
+from socket import IPPROTO_TCP, TCP_CORK
 
 import msgspec
 import pytest
 import trio
+import trio.testing
 from hypercorn.events import Event
 from structlog.testing import capture_logs
 
 from pgs.http.transport.accepted_socket import AcceptedSocket
+from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.lane_connection import LaneConnection, Rest
 from pgs.http.transport.lane_socket import LaneSocket
 from pgs.http.transport.upgrades import read_upgrade
@@ -94,6 +97,25 @@ async def test_an_open_socket_keeps_neither_its_headers_nor_what_has_read_them()
         new = [e for e in gc.get_objects() if type(e) in kinds and id(e) not in known]
         assert [type(each) for each in new] == [LaneSocket]
         assert [each._upgrade.headers for each in new] == [[]]
+
+
+@pytest.mark.parametrize("path", [b"/ws", b"/elsewhere"], ids=["lane", "hypercorn"])
+async def test_a_handshake_whose_client_has_left_meanwhile_opens_no_socket(path: bytes) -> None:
+    inner, opened = app_of(echo), []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        opened.append(scope["type"])
+        await inner(scope, receive, send)
+
+    async with serving(SERVERS["lane"], app) as server, await server.client() as client:
+        # As on a machine that stood still: both have arrived when the handshake is read.
+        await client.send((HANDSHAKE % path + OFFER + END)[:-1])
+        await trio.testing.wait_all_tasks_blocked()
+        client.stream.socket.setsockopt(IPPROTO_TCP, TCP_CORK, 1)
+        await client.send(b"\n")
+        await client.stream.send_eof()
+        assert await client.end() == b""
+    assert "websocket" not in opened
 
 
 async def test_a_silent_client_is_pinged_and_then_ended(serve_app: ServeApp) -> None:

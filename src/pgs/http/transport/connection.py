@@ -101,8 +101,12 @@ class GuardedServer(TCPServer):
                 rest = left.with_traceback(None)  # it would keep what has read the head
             finally:
                 self._lane = None
-            upgrade = lane.take_upgrade(rest.raw)
-            if upgrade is not None:
+            upgrade = lane.find_upgrade(rest.raw)
+            # A handshake may have waited while this process stood still, and its client may have
+            # given it up. Its player may have another socket by now, which it would replace.
+            if upgrade is not None and await _has_left(stream):
+                return
+            if upgrade is not None and lane.serves(upgrade):
                 del connection, rest  # a socket may stay open for hours
                 self._guarded.idle.pop(self, None)
                 self._lane = socket = LaneSocket(self._guarded, stream, self._send, upgrade)
@@ -303,3 +307,13 @@ def _leaves(error: BaseException) -> list[BaseException]:
     if isinstance(error, BaseExceptionGroup):
         return [leaf for inner in error.exceptions for leaf in _leaves(inner)]
     return [error]
+
+
+async def _has_left(stream: trio.SocketStream) -> bool:
+    """Return whether the client has ended its side, as far as this machine knows."""
+    if not stream.socket.is_readable():
+        return False
+    try:
+        return await stream.socket.recv(1, trio.socket.MSG_PEEK) == b""
+    except OSError:
+        return True

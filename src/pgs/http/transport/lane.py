@@ -91,16 +91,16 @@ class Lane:
         at += len(END)
         return Call(head, route, place, at, at + head.length)
 
-    def take_upgrade(self, raw: bytes) -> Upgrade | None:
-        """Return the handshake that `raw` consists of; None if it is not one for the lane."""
+    def find_upgrade(self, raw: bytes) -> Upgrade | None:
+        """Return the plain handshake that `raw` consists of, if it does."""
         at = raw.find(END)
         if at < 0 or at + len(END) < len(raw):
             return None
-        upgrade = read_upgrade(raw[:at])
-        if upgrade is None:
-            return None
-        served = self._app.serves_socket(upgrade.path, upgrade.headers, upgrade.subprotocols)
-        return upgrade if served else None
+        return read_upgrade(raw[:at])
+
+    def serves(self, upgrade: Upgrade) -> bool:
+        """Return whether a handshake is one for the lane."""
+        return self._app.serves_socket(upgrade.path, upgrade.headers, upgrade.subprotocols)
 
     def _place_of(self, raw_path: bytes) -> Place:
         path = raw_path.decode()
