@@ -71,6 +71,11 @@ class Players:
         """How many open sockets were lost."""
         return sum(side.drops for match in self.matches for side in match.sides)
 
+    @property
+    def replaced(self) -> int:
+        """How many of them were closed for a handshake that their player had given up."""
+        return sum(side.replaced for match in self.matches for side in match.sides)
+
     def _work(self) -> None:
         try:
             trio.run(self._play_all)

@@ -20,7 +20,8 @@ class Told(msgspec.Struct, frozen=True):
 class Side(msgspec.Struct):
     """A player's side of a match. `moves` are those of both players by number, from 0.
 
-    `drops`: open sockets that were lost.
+    `drops`: open sockets that were lost. `given_up`: handshakes without an answer in time.
+    `replaced`: open sockets that the service closed because it read such a handshake later.
     """
 
     player_id: str
@@ -30,6 +31,8 @@ class Side(msgspec.Struct):
     moves: dict[int, str] = {}
     told: Told | None = None
     drops: int = 0
+    given_up: int = 0
+    replaced: int = 0
 
     def see(self, number: int, move: str) -> str:
         """Note a move; return what is wrong with it, or ''."""

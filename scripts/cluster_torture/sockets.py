@@ -8,6 +8,7 @@ import msgspec
 import trio
 from cluster_torture.seen import Side, Told
 from trio_websocket import (
+    CloseReason,
     ConnectionClosed,
     ConnectionRejected,
     HandshakeError,
@@ -36,6 +37,7 @@ _OUTAGES: Final = (429, 500, 502, 503, 504)
 _LATER: Final = ("rate_limited", "registry_unavailable", "match_over", "stale_ply", "not_your_turn")
 """Refusals after which a player joins again: what it knows is old, or nothing was done."""
 
+_REPLACED: Final = 4409
 _GOING: Final = (1000, 1001, 1006, 1011, 1012, 1013)
 
 
@@ -80,14 +82,22 @@ class Player:
         except* ConnectionClosed as closed:
             for error in _leaves(closed):
                 if error.reason is not None and error.reason.code not in _GOING:
-                    self._say(f"a socket of {self.side.player_id} was closed: {error.reason}")
+                    self._closed(error.reason)
         except* (HandshakeError, OSError, trio.TooSlowError, LocalProtocolError):
             pass
         else:
             return True
         self.side.drops += opened
+        self.side.given_up += not opened
         await trio.sleep(AGAIN_S)
         return False
+
+    def _closed(self, reason: CloseReason) -> None:
+        """Note a close that is none of a node that goes away."""
+        if reason.code == _REPLACED and self.side.given_up:
+            self.side.replaced += 1
+        else:
+            self._say(f"a socket of {self.side.player_id} was closed: {reason}")
 
     async def _converse(self, socket: WebSocketConnection) -> None:
         """Play on one socket until it tells how the match ended."""
