@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, cast
 
@@ -93,6 +93,28 @@ async def test_a_handshake_whose_owner_cannot_be_reached_is_refused_with_503() -
     assert (start["type"], start["status"]) == ("websocket.http.response.start", 503)
     assert (b"retry-after", b"1") in start["headers"]
     assert call.events == {"forward_not_reached": 1}
+
+
+async def test_a_client_that_gives_its_handshake_up_takes_it_away_from_the_owner() -> None:
+    ended = trio.Event()
+
+    async def silent(stream: trio.SocketStream) -> None:
+        with suppress(trio.BrokenResourceError):
+            while await stream.receive_some():
+                pass
+        ended.set()
+
+    async with trio.open_nursery() as nursery:
+        serve = partial(trio.serve_tcp, silent, 0, host="127.0.0.1")
+        [listener] = await nursery.start(serve)
+        address = f"127.0.0.1:{listener.socket.getsockname()[1]}"
+        call = Call(address, "websocket", CONNECT, {"type": "websocket.disconnect"})
+        await call.run()
+        with trio.fail_after(PATIENCE_S):
+            await ended.wait()
+        nursery.cancel_scope.cancel()
+    assert call.sent == []
+    assert not call.events
 
 
 async def test_a_call_whose_client_leaves_within_its_body_is_not_handed_on() -> None:

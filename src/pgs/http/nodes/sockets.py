@@ -22,7 +22,7 @@ from wsproto.events import (
 from pgs.domain.shards import Node
 from pgs.http.nodes.calls import SILENCE_S, NotReached, passed_on
 from pgs.http.nodes.connections import CONNECT_S
-from pgs.http.transport.asgi import Headers, Message, Receive, Send
+from pgs.http.transport.asgi import Headers, Message, Receive, Send, unless_gone
 
 READ_BYTES: Final = 64 * 1024
 """Bytes that one read takes from another node."""
@@ -66,13 +66,16 @@ class ForwardedSocket:
     async def run(self, receive: Receive, send: Send) -> None:
         """Carry the socket until one side ends it.
 
-        Raises `NotReached` if the other node gives no answer to the handshake.
+        Raises `NotReached` if the other node gives no answer to the handshake, and `ClientGone` if
+        the client leaves before that.
         """
         if (await receive())["type"] != "websocket.connect":
             return
         stream = await self._connect()
         try:
-            answer = await self._shake_hands(stream)
+            # The other node must not read the handshake of a client that has given it up: it would
+            # replace the player's next socket.
+            answer = await unless_gone(self._shake_hands(stream), receive)
             if isinstance(answer, AcceptConnection):
                 headers = [self._named]
                 protocol = answer.subprotocol

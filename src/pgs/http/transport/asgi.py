@@ -39,7 +39,7 @@ async def unless_gone(work: Awaitable[T], receive: Receive) -> T:
 
         async def await_disconnect() -> None:
             try:
-                while (await receive())["type"] != "http.disconnect":
+                while (await receive())["type"] not in ("http.disconnect", "websocket.disconnect"):
                     pass
             except Exception as error:
                 failures.append(error)
