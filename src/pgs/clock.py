@@ -97,11 +97,14 @@ class SystemClock:
 
     def now_ms(self) -> int:
         """Return Unix epoch milliseconds, rounded down."""
-        behind_ms = self._held.newly_behind_ms(time.time_ns() // 1_000_000)
+        reading_ms, held = time.time_ns() // 1_000_000, self._held
+        if reading_ms == held.latest_ms:  # as in most calls of a busy service
+            return reading_ms
+        behind_ms = held.newly_behind_ms(reading_ms)
         if behind_ms and self._on_event is not None:
             self._on_event("clock_behind")
             log.error("clock_behind", behind_s=behind_ms // 1000)
-        return self._held.latest_ms
+        return held.latest_ms
 
     def real(self) -> int:
         """Return the Unix epoch seconds that the machine's clock shows, rounded down."""

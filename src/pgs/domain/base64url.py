@@ -4,12 +4,14 @@ import base64
 import binascii
 import re
 
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _TEXT = re.compile(r"[A-Za-z0-9_-]*", re.ASCII)
 
 
 def encode(data: bytes) -> str:
     """Return `data` as unpadded base64url text."""
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
+    text = binascii.b2a_base64(data, newline=False)
+    return text.translate(_URL_SAFE, b"=").decode("ascii")
 
 
 def decode(text: str) -> bytes | None:

@@ -8,6 +8,7 @@ key is valid. The service keeps only a key's SHA-256 and its last four character
 import hashlib
 import re
 import zlib
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -97,6 +98,7 @@ def hash_key(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+@lru_cache(maxsize=4096)
 def slot_of(partner_id: str) -> str:
     """Return the partner's routing slot, three lower-case hex digits, for spreading over nodes."""
     return f"{zlib.crc32(partner_id.encode('ascii')) % SLOTS:03x}"

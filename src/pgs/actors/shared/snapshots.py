@@ -1,5 +1,7 @@
 """The age of a published snapshot, and when it is too old to answer from."""
 
+from math import inf
+
 REFRESH_S = 60.0
 """Seconds between two readings of a published snapshot. A change by this process is published at
 once; a reading finds the changes by others."""
@@ -13,7 +15,7 @@ class Age:
     """How long ago a snapshot was read, and whether it may still be used."""
 
     def __init__(self) -> None:
-        self._read_at: float | None = None
+        self._read_at = -inf
 
     def renew(self, read_at: float) -> None:
         """Count the age from a reading that began at `read_at`, in trio's time."""
@@ -21,8 +23,8 @@ class Age:
 
     def seconds(self, now: float) -> float:
         """Return the age in seconds; infinity if nothing has been read yet."""
-        return float("inf") if self._read_at is None else now - self._read_at
+        return now - self._read_at
 
     def is_closed(self, now: float) -> bool:
         """Return whether the snapshot is too old to answer from."""
-        return self.seconds(now) >= STALE_S
+        return now - self._read_at >= STALE_S

@@ -96,7 +96,12 @@ class KeyAuthenticator:
 
         # 1. The header and the key's format. A text that the registry knows is a key, so its form
         # is not checked: the check would cost as much as all other steps up to the rates.
-        given = [value for name, value in headers if name == b"authorization"]
+        given, versions = [], []
+        for name, value in headers:  # one loop, because every call takes it
+            if name == b"authorization":
+                given.append(value)
+            elif name == VERSION_HEADER:
+                versions.append(value)
         text = parse_bearer(given[0]) if len(given) == 1 else None
         known = None if text is None else registry.find_key(hash_key(text))
         if text is None or (known is None and parse_key(text) is None):
@@ -136,20 +141,25 @@ class KeyAuthenticator:
         if key_verdict.refusal is not None:
             return Verdict(key_verdict.refusal, stamps, known)
 
-        return self._judge_version(endpoint, headers, key_verdict, stamps, at)
+        return self._judge_version(endpoint, versions, key_verdict, stamps, at)
 
     def _judge_version(
         self,
         endpoint: Endpoint,
-        headers: Headers,
+        named: list[bytes],
         key_verdict: _KeyVerdict,
         stamps: _Stamps,
         at: int,
     ) -> Verdict:
-        """Return the verdict of the last steps on a key that may make calls."""
+        """Return the verdict of the last steps on a key that may make calls.
+
+        `named`: the versions that the call asks for.
+        """
         services, known, principal = self._services, key_verdict.known, key_verdict.principal
         # 7. The version. 8. The kind of key.
-        version = _chosen_version(services, headers, principal.version)
+        version = (
+            _chosen_version(services, named, principal.version) if named else principal.version
+        )
         if isinstance(version, Refusal):
             return Verdict(version, stamps, known)
         if version != principal.version:
@@ -187,11 +197,8 @@ def _wrong_key(services: Services, endpoint: Endpoint) -> Refusal:
     return refuse(endpoint.wrong_key)
 
 
-def _chosen_version(services: Services, headers: Headers, pin: int) -> int | Refusal:
-    """Return the version that the call asks for, else the pinned one; or the refusal."""
-    named = [value for name, value in headers if name == VERSION_HEADER]
-    if not named:
-        return pin
+def _chosen_version(services: Services, named: list[bytes], pin: int) -> int | Refusal:
+    """Return the version that the call asks for, or the refusal."""
     if len(named) > 1:
         return refuse("unsupported_api_version")
     return choose(named[0], pin, services.parts.versions)

@@ -1,0 +1,48 @@
+"""What a call is answered when its handler raises."""
+
+import structlog
+
+from pgs.actors.kernel.mail import Crashed, NotOwned, Overloaded
+from pgs.domain.errors import refuse
+from pgs.http.api.auth import overloaded
+from pgs.http.api.endpoint import Answer, Internal, Reply, Request
+from pgs.http.nodes.owners import NotHere
+from pgs.storage.transactions import StoreOutage, WriterFull
+
+log = structlog.get_logger("pgs.http")
+
+
+def answer_to_failure(request: Request, principal: object, failure: Exception) -> Answer:
+    """Return the answer for an exception, and log and count it. Call it while it is handled.
+
+    Raises the exception again if another node has to answer.
+    """
+    on_event, endpoint = request.services.parts.on_event, request.endpoint
+    if isinstance(failure, NotHere | NotOwned):
+        raise failure
+    if isinstance(failure, Overloaded | WriterFull):
+        on_event("overloaded")
+        return Reply(refuse("rate_limited"), overloaded(1))
+    if isinstance(failure, StoreOutage):
+        on_event("read_failed")
+        log.exception("read_failed", error=str(failure), **_where(request, principal))
+        return refuse(endpoint.outage)
+    if isinstance(failure, Crashed):
+        log.error("actor_crashed", error=str(failure), **_where(request, principal))
+        # A read that failed in the actor is answered like one that failed here.
+        if failure.noun is not None and endpoint.crash is None:
+            on_event("read_failed")
+            return refuse(endpoint.outage)
+    else:
+        log.exception("handler_crashed", **_where(request, principal))
+    on_event("handler_crashed")
+    return refuse(endpoint.crash) if endpoint.crash else Internal()
+
+
+def _where(request: Request, principal: object) -> dict[str, str | None]:
+    """Return what the log says about a call that failed."""
+    return {
+        "request_id": request.request_id,
+        "path": request.endpoint.path,
+        "partner_id": getattr(principal, "partner_id", None),
+    }
