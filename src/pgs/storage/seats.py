@@ -1,6 +1,7 @@
 """Reads seats and matches, and builds the statements that write them and the ledger."""
 
 import hashlib
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -83,12 +84,16 @@ def move_head(partner_id: str, environment: Environment, was: Head, head: Head) 
         "partner_id": partner_id,
         "environment": environment,
         **msgspec.structs.asdict(head),
-        **{f"was_{name}": value for name, value in msgspec.structs.asdict(was).items()},
+        "was_seat_seq": was.seat_seq,
+        "was_feed_position": was.feed_position,
+        "was_ledger_seq": was.ledger_seq,
+        "was_final_day": was.final_day,
         "final_seal": final_seal(partner_id, environment, head.final_day),
     }
     return Stmt("seats.move_head", params, 1)
 
 
+@lru_cache(maxsize=10_000)  # one entry for each environment of a partner, once a day
 def final_seal(partner_id: str, environment: Environment, final_day: int) -> str:
     """Return the hash, in hex, that is stored with a head's last final day to show alterations."""
     return hashlib.sha256(f"{partner_id}|{environment}|{final_day}".encode()).hexdigest()

@@ -89,6 +89,8 @@ class Writer:
         self._waiting: deque[Job] = deque()
         # Submitted in this turn of the event loop, which ends with `_hand_over`.
         self._gathered: list[Job] = []
+        # The task that calls `_hand_over`, while it waits for something to hand over.
+        self._handing: trio.lowlevel.Task | None = None
         self._token: trio.lowlevel.TrioToken | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
@@ -105,6 +107,7 @@ class Writer:
         """Start the thread, unless `inline`. Call this in the trio run that will submit."""
         if not self._inline:
             self._token = trio.lowlevel.current_trio_token()
+            trio.lowlevel.spawn_system_task(self._hand_over_each_turn)
             self._thread = threading.Thread(
                 target=self._work, args=(self._token,), name="pgs-writer", daemon=True
             )
@@ -134,8 +137,9 @@ class Writer:
             self._hand_over()
             self._catch_up()
             return _result_of(job).unwrap()
-        if len(self._gathered) == 1:
-            self._token.run_sync_soon(self._hand_over)
+        if self._handing is not None:
+            handing, self._handing = self._handing, None
+            trio.lowlevel.reschedule(handing)
         job.task = trio.lowlevel.current_task()
 
         def abort(_: Any) -> trio.lowlevel.Abort:
@@ -183,6 +187,24 @@ class Writer:
                 return False
         self._commits.close()
         return True
+
+    async def _hand_over_each_turn(self) -> None:
+        """Hand over in each turn of the event loop that follows one with a submission.
+
+        A task that waits for this costs less than `run_sync_soon`, which wakes the event loop
+        through a socket.
+        """
+        if self._gathered:  # in the turn in which this task starts: others may submit after it
+            await trio.lowlevel.cancel_shielded_checkpoint()
+        while True:
+            self._hand_over()
+            self._handing = trio.lowlevel.current_task()
+
+            def abort(_: Any) -> trio.lowlevel.Abort:
+                self._handing = None
+                return trio.lowlevel.Abort.SUCCEEDED
+
+            await trio.lowlevel.wait_task_rescheduled(abort)
 
     def _hand_over(self) -> None:
         """Give the thread what was submitted in one turn of the event loop, as one item.

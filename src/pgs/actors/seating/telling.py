@@ -13,8 +13,10 @@ from pgs.domain.matches import Match
 
 def tell_of_plan(partner: PartnerActors, environment: Environment, plan: Plan) -> None:
     """Tell tables, activity subscribers, feed readers and the courier of a committed plan."""
-    tell_tables(partner, plan)
-    tell_players(partner, plan)
+    if plan.matches:
+        tell_tables(partner, plan)
+    if partner.parts.presence.is_anybody_here(partner.partner_id):
+        tell_players(partner, plan)
     tell_of_play(partner.parts, partner.partner_id, environment, plan.seats, plan.matches)
     if plan.moves_feed:
         partner.parts.bells.ring(partner.partner_id, environment)

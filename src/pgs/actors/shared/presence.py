@@ -110,6 +110,10 @@ class PresenceRegister:
         left_at = self._left.get(player)
         return left_at is not None and trio.current_time() - left_at < BACK_SOON_S
 
+    def is_anybody_here(self, partner_id: str) -> bool:
+        """Return whether any player of a partner has an open socket."""
+        return partner_id in self._here
+
     def find(self, player: Player) -> PlayerSocket | None:
         """Return the player's open socket."""
         partner = self._here.get(player[0])

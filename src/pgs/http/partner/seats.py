@@ -103,7 +103,9 @@ async def take_seat(call: Call) -> Answer:
     )
     if isinstance(reply, Refusal):
         return reply
-    held_back = await why_held_back(call.services.parts, reply.seat)
+    held_back = None
+    if principal.environment == "live":
+        held_back = await why_held_back(call.services.parts, reply.seat)
     return Reply(_shown(reply, held_back), REPLAYED if reply.replayed else ())
 
 
