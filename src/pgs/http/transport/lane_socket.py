@@ -135,8 +135,9 @@ class LaneSocket:
             own.append((b"sec-websocket-protocol", message["subprotocol"].encode()))
         switch = [(b"upgrade", b"WebSocket"), (b"connection", b"Upgrade")]
         await self._write_all(_head(101, [*own, *switch, *message["headers"]]))
-        # Nobody needs the headers any more, and every scope of the call has this list of them.
+        # Nobody needs headers and subprotocols any more. Every scope of the call has these lists.
         self._upgrade.headers.clear()
+        self._upgrade.subprotocols.clear()
         interval = self._config.limits.websocket_ping_s
         self._ping_at = trio.current_time() + (inf if interval is None else interval)
 
