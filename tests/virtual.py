@@ -4,7 +4,6 @@ With pytest-trio's `autojump_clock`, in-line storage and a seeded scheduler, a t
 way every time.
 """
 
-import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
@@ -12,8 +11,9 @@ from functools import lru_cache
 from itertools import chain, repeat
 from pathlib import Path
 from random import Random
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
+import apsw
 import structlog
 import trio
 from trio._core import _run as trio_run
@@ -21,6 +21,7 @@ from trio._core import _run as trio_run
 from pgs.actors.kernel.system import TEND_S, System
 from pgs.storage.database import Database
 from pgs.storage.sqlite.database import SqliteDatabase
+from tests.beside import open_beside
 
 # By default structlog draws every traceback with all its variables: 0.2 s for each fault that a
 # test causes.
@@ -138,7 +139,7 @@ class Faults:
 
         def fail() -> None:
             if next(verdicts, False):
-                raise error or sqlite3.OperationalError("disk I/O error")
+                raise error or apsw.IOError("disk I/O error")
 
         (self.after if after else self.before).append((text, fail))
 
@@ -148,7 +149,7 @@ class Faults:
 
         def commit() -> None:
             if left:
-                with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+                with closing(open_beside(path)) as connection:
                     connection.execute(left.pop())
 
         self.before.append((text, commit))
@@ -173,26 +174,23 @@ class Faults:
         return sum(text in statement for statement in self.statements)
 
     @property
-    def factory(self) -> type[sqlite3.Connection]:
+    def factory(self) -> type[apsw.Connection]:
         """The class of SQLite connections on which these faults happen."""
         faults = self
 
-        class Cursor(sqlite3.Cursor):
-            def execute(self, sql: str, parameters: Any = (), /) -> Self:
-                statement = _in_one_line(sql)
+        class Cursor(apsw.Cursor):
+            def execute(self, statements: str, bindings: Any = None, **how: Any) -> apsw.Cursor:
+                statement = _in_one_line(statements)
                 faults.statements.append(statement)
                 _run_hooks(faults.before, statement)
-                super().execute(sql, parameters)
+                super().execute(statements, bindings, **how)
                 _run_hooks(faults.after, statement)
                 return self
 
-        class Connection(sqlite3.Connection):
-            def cursor(self, factory: Any = None) -> Any:
-                return super().cursor(Cursor)
-
-            def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
-                # `cursor` returns Any, as sqlite3 declares it.
-                return self.cursor().execute(sql, parameters)  # type: ignore[no-any-return]
+        class Connection(apsw.Connection):
+            def __init__(self, *args: Any, **kwargs: Any) -> None:
+                super().__init__(*args, **kwargs)
+                self.cursor_factory = Cursor
 
         return Connection
 

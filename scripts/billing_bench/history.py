@@ -4,10 +4,10 @@ A million seats would take the actors an hour. The rows are those that they woul
 """
 
 import hashlib
-import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import apsw
 import msgspec
 
 from pgs.domain import ids, ledger, matches, totals
@@ -45,8 +45,8 @@ def write_history(
     After each batch, `tick` is called with the number of matches in it.
     """
     connection = connect(folder / DATABASE_NAME)
-    connection.executescript(_LARGE_CACHE.read_text(encoding="utf-8"))
-    connection.isolation_level = "DEFERRED"  # a transaction begins with the first write
+    connection.execute(_LARGE_CACHE.read_text(encoding="utf-8"))
+    connection.execute("begin")
     rows = _Rows(partner_id)
     sums: dict[TotalsKey, Totals] = {}
     try:
@@ -59,12 +59,13 @@ def write_history(
             for key, change in rows.totals_of(record):
                 sums[key] = sums[key] + change if key in sums else change
             if number % BATCH == BATCH - 1:
-                connection.commit()
+                connection.execute("commit")
+                connection.execute("begin")
                 tick(BATCH)
         for key, change in sums.items():
             _run(connection, raise_totals(partner_id, "test", key, change))
         _run(connection, move_head(partner_id, "test", Head(), rows.head))
-        connection.commit()
+        connection.execute("commit")
     finally:
         connection.close()
 
@@ -135,6 +136,6 @@ class _Rows:
         return value
 
 
-def _run(connection: sqlite3.Connection, stmt: Stmt) -> None:
+def _run(connection: apsw.Connection, stmt: Stmt) -> None:
     statement = STATEMENTS[stmt.name]
     connection.execute(statement.text, statement.values(stmt.params))

@@ -1,12 +1,14 @@
 """Faults of files, disk and clock, each caused from outside, and how each must end."""
 
 import shutil
-import sqlite3
 import struct
 from collections.abc import Callable
 from pathlib import Path
 
+import apsw
 from data_torture.service import Scene, Wrong, until
+
+from pgs.storage.sqlite_driver import copy_all
 
 TWO_DAYS_S = 2 * 86_400
 _ROOT_PAGE = Path(__file__).parent / "root_page.sql"
@@ -139,10 +141,10 @@ def restore_a_backup(s: Scene) -> str:
 
 
 def restore_a_copy_of_sqlite(s: Scene) -> str:
-    """Copy the database with sqlite3's .backup while it runs; play; restore the copy."""
-    source = sqlite3.connect(s.folder / "pgs.db")
-    copy = sqlite3.connect(s.place / "copy.db")
-    source.backup(copy)
+    """Copy the database as the sqlite3 shell does, while it runs; play; restore the copy."""
+    source = apsw.Connection(str(s.folder / "pgs.db"))
+    copy = apsw.Connection(str(s.place / "copy.db"))
+    copy_all(source, copy)
     source.close()
     copy.close()
     since = dict(s.seats)
@@ -216,8 +218,8 @@ def damage(s: Scene) -> str:
     """Stop; overwrite the index of idempotency keys; restore the backup."""
     since = _backup(s)
     s.stop()
-    database = sqlite3.connect(s.folder / "pgs.db")
-    (root,) = database.execute(_ROOT_PAGE.read_text(encoding="utf-8")).fetchone()
+    database = apsw.Connection(str(s.folder / "pgs.db"))
+    root = database.execute(_ROOT_PAGE.read_text(encoding="utf-8")).get
     database.close()
     with (s.folder / "pgs.db").open("r+b") as file:
         (size,) = struct.unpack_from(">H", file.read(100), 16)  # where SQLite keeps its page size

@@ -3,11 +3,11 @@
 They are on disk before an answer is sent, so a kill loses nothing that was answered.
 """
 
-import sqlite3
 from pathlib import Path
 from typing import Any, Literal
 
 import aiosql
+import apsw
 import msgspec
 
 FILE = "settlement.db"
@@ -16,7 +16,7 @@ Outcome = Literal["confirmed", "declined"]
 Status = Literal["confirmed", "pending", "declined"]
 
 _SQL: Any = aiosql.from_path(
-    Path(__file__).with_name("books.sql"), "sqlite3", mandatory_parameters=False
+    Path(__file__).with_name("books.sql"), "apsw", mandatory_parameters=False
 )
 
 
@@ -61,7 +61,7 @@ class Books:
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._db = sqlite3.connect(folder / FILE, isolation_level=None)
+        self._db = apsw.Connection(str(folder / FILE))
         _SQL.keep_a_log(self._db)
         _SQL.wait_for_the_disk(self._db)
         for make in (_SQL.make_charges, _SQL.make_payouts, _SQL.make_refusals):

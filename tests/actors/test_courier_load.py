@@ -1,9 +1,9 @@
 """How many nudges are in flight, what happens to more, and how a courier recovers from faults."""
 
-import sqlite3
 from collections import Counter
 from pathlib import Path
 
+import apsw
 import pytest
 import trio
 from trio.testing import MockClock
@@ -161,9 +161,7 @@ async def test_a_courier_that_breaks_makes_no_further_try_of_the_nudges_in_fligh
         # A commit with an unknown outcome, and a bug: both break the courier.
         faults.fail(
             text,
-            sqlite3.OperationalError("disk I/O error")
-            if text == "commit"
-            else sqlite3.ProgrammingError("a bug"),
+            apsw.IOError("disk I/O error") if text == "commit" else apsw.MisuseError("a bug"),
         )
         await until(0.7)
         faults.heal()

@@ -1,9 +1,9 @@
 """A courier that missed a message about a change, or that broke, still keeps every rule."""
 
-import sqlite3
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from trio.testing import MockClock
 
@@ -105,7 +105,7 @@ async def test_no_more_than_eight_are_in_flight_when_a_courier_has_broken_and_se
     async with core_with_endpoint(tmp_path, endpoints, faults=faults) as s:
         s.nudge(times=9)
         # A commit with an unknown outcome breaks the courier.
-        faults.fail("commit", sqlite3.OperationalError("disk I/O error"))
+        faults.fail("commit", apsw.IOError("disk I/O error"))
         await until(0.5)
         faults.heal()
         s.nudge(times=20)

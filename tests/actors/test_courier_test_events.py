@@ -1,8 +1,8 @@
 """Test events: when one may be sent, what it sends, and what it does not change."""
 
-import sqlite3
 from pathlib import Path
 
+import apsw
 import msgspec
 import pytest
 import trio
@@ -221,7 +221,7 @@ async def test_a_courier_that_broke_still_knows_of_a_test_event_in_flight(
         await s.save_webhook()
         nursery.start_soon(_crashes, s)
         await until(1)
-        faults.fail("commit", sqlite3.OperationalError("disk I/O error"))
+        faults.fail("commit", apsw.IOError("disk I/O error"))
         endpoints.answers[URL] = [OK]
         s.nudge()  # logging it breaks the courier
         await until(2)

@@ -1,11 +1,11 @@
 """After a crash at any moment, the rows alone suffice to end every seat and to pay every cent."""
 
 import shutil
-import sqlite3
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 import trio
 from trio.testing import MockClock
@@ -32,14 +32,14 @@ class Crashes(Faults):
         self._port = port
 
     @property
-    def factory(self) -> type[sqlite3.Connection]:
+    def factory(self) -> type[apsw.Connection]:
         """The class of connections that obey these faults and copy after each commit."""
         crashes, faulty = self, super().factory
 
         class Connection(faulty):  # type: ignore[misc, valid-type]  # `Faults` makes the base
-            def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
-                cursor: sqlite3.Cursor = super().execute(sql, parameters)
-                if crashes.copying and sql == "commit":
+            def execute(self, statements: str, *args: Any, **how: Any) -> apsw.Cursor:
+                cursor: apsw.Cursor = super().execute(statements, *args, **how)
+                if crashes.copying and statements == "commit":
                     crashes.copy()
                 return cursor
 

@@ -1,6 +1,5 @@
 """The table: playing a match to its end, what a move needs, and what a table costs."""
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 from unittest import mock
@@ -16,6 +15,7 @@ from pgs.domain.matches import MatchDecision
 from pgs.storage.moves import moves_of_match
 from tests.actors.playing import A_WINS, Player, at_table, match_row, play, seated, with_side_clocks
 from tests.actors.ready_core import at, money, ready_core, settle, until
+from tests.beside import open_beside
 from tests.virtual import Faults, on_file
 
 
@@ -56,8 +56,8 @@ async def test_a_move_is_in_rows_before_anybody_hears_of_it(
         kept: list[int] = []
 
         def count(text: str) -> bool:
-            with closing(sqlite3.connect(on_file(s.parts.database).path)) as file:
-                kept.extend(file.execute("select count(*) from move").fetchone())
+            with closing(open_beside(on_file(s.parts.database).path)) as file:
+                kept.append(file.execute("select count(*) from move").get)
             return True
 
         with mock.patch.object(bob.socket, "send", count):

@@ -1,6 +1,5 @@
 """Errors of the command line: exit codes, and one line on standard error."""
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from pgs.operator.protocol import ConnectionLost, SocketObstructed
 from pgs.storage.data_folder import DataLock
 from pgs.storage.migrations import SchemaNewer
 from pgs.storage.transactions import StoreOutage
+from tests.beside import open_beside
 from tests.cli.support import pgs, process
 
 
@@ -104,7 +104,7 @@ def test_a_database_that_breaks_a_rule_of_its_schema_is_reported_as_damaged(
 ) -> None:
     assert pgs("db", "migrate", "--data", tmp_path).exit_code == 0
     assert pgs("db", "check", "--data", tmp_path).exit_code == 0
-    with closing(sqlite3.connect(tmp_path / "pgs.db", isolation_level=None)) as connection:
+    with closing(open_beside(tmp_path / "pgs.db")) as connection:
         connection.execute("pragma ignore_check_constraints = on")
         connection.execute("insert into tier_lock values ('prod', 'bronze', 'chess')")
     damaged = pgs("db", "check", "--data", tmp_path)

@@ -1,10 +1,10 @@
 """Both clients complete the journey over a bad network, and nothing is charged twice."""
 
 import json
-import sqlite3
 from collections.abc import Awaitable, Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -13,6 +13,7 @@ from clients.python.tests.journey import travel_with_threads, travel_with_trio
 from pgs.operator.command import NoArgs
 from pgs.operator.commands.ledger import check_the_ledger
 from pgs_client import SqliteStore
+from tests.beside import open_beside
 from tests.clients.node import JS, node
 from tests.clients.proxy import FAULTS, fault_proxy
 from tests.conventions.tree import ROOT
@@ -69,11 +70,11 @@ async def test_a_client_completes_its_journey_through_every_fault_and_nobody_is_
 
 def _booked(database: Path) -> dict[str, tuple[int, int]]:
     """Return for each kind of the ledger's rows how many seats they name, and their sum."""
-    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as reading:
+    with closing(open_beside(database, read_only=True)) as reading:
         assert reading.execute("select count(*) from seat").fetchone() == (
             reading.execute("select count(distinct idempotency_key) from seat").fetchone()
         )
-        rows = reading.execute(
+        rows: Any = reading.execute(
             "select kind, count(distinct seat_id), sum(amount_usd_cents) from ledger group by kind"
         ).fetchall()
     return {kind: (count, amount) for kind, count, amount in rows}

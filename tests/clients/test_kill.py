@@ -1,6 +1,5 @@
 """The JavaScript client takes its seats through kills of the service, and each is charged once."""
 
-import sqlite3
 import subprocess
 from contextlib import closing
 from functools import partial
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 import trio
 
+from tests.beside import open_beside
 from tests.clients.node import ENVIRONMENT, JS, built
 from tests.torture.server import Server
 
@@ -41,7 +41,7 @@ async def test_every_order_is_one_seat_and_one_charge_whatever_is_killed(tmp_pat
         assert told.endswith(b"arrived\n")
         assert due == []
         server.stop()
-    with closing(sqlite3.connect(server.folder / "pgs.db")) as database:
+    with closing(open_beside(server.folder / "pgs.db")) as database:
         assert database.execute("select count(*) from seat").fetchone() == (ORDERS,)
         assert database.execute(
             "select count(*), count(distinct seat_id) from ledger where kind = 'charge'"

@@ -1,11 +1,11 @@
 """Breaks parts of a running service for a block."""
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
+import apsw
 import trio
 
 from pgs.actors.core import Core
@@ -22,7 +22,7 @@ def reads_fail(core: Core, *queries: str) -> Iterator[None]:
     def check(*names: str) -> None:
         for name in names:
             if not queries or name in queries:
-                raise ReadFailed(name, sqlite3.OperationalError("disk I/O error"))
+                raise ReadFailed(name, apsw.IOError("disk I/O error"))
 
     async def one(name: str, **params: SqlValue) -> Row | None:
         check(name)

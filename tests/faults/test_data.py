@@ -2,16 +2,17 @@
 
 import json
 import re
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from pgs.actors.kernel.mail import Overloaded
 from pgs.actors.maintenance.data import check_database
 from pgs.domain.cursors import make_cursor
 from pgs.storage.sqlite.reader import SqliteReader
+from tests.beside import open_beside
 from tests.journeys.client import ok
 from tests.journeys.partners import seat_body
 from tests.journeys.service import Service, in_process, until
@@ -103,16 +104,14 @@ async def test_a_service_with_a_damaged_index_is_not_ready_and_its_check_tells(
         ok(await service.public.call("POST", "/partner/matches", partner.test, seat_body("a", "a")))
         await check_database(core.parts, core.directory)
         assert (await _metrics(service))["pgs_database_faults"] == 0
-        with closing(
-            sqlite3.connect(on_file(core.parts.database).path, isolation_level=None)
-        ) as other:
+        with closing(open_beside(on_file(core.parts.database).path)) as other:
             other.execute("pragma writable_schema=on")
             # The index now begins at a page that is a table's.
             other.execute(
                 "update sqlite_master set rootpage = (select rootpage from sqlite_master where "
                 "name = 'ledger') where name = 'seat_idempotency'"
             )
-            (version,) = other.execute("pragma schema_version").fetchone()
+            version = other.execute("pragma schema_version").get
             other.execute(f"pragma schema_version={version + 1}")
         for key in ("b", "c"):
             refused = await service.public.call(
@@ -138,7 +137,7 @@ async def test_a_read_that_failed_and_succeeds_again_makes_the_service_ready(
         assert (await _ready(service))[0] == 200
 
         def fail() -> None:
-            raise sqlite3.OperationalError("disk I/O error")
+            raise apsw.IOError("disk I/O error")
 
         reader._failed = fail
         assert await _ready(service) == (503, {"status": "unable to read"})

@@ -1,11 +1,11 @@
 """The ledger adds up at every moment, whatever fault the writer has."""
 
-import sqlite3
 from collections.abc import Awaitable, Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 
+import apsw
 import pytest
 import trio
 from trio.testing import MockClock
@@ -16,6 +16,7 @@ from pgs.storage import writer as writer_module
 from pgs.storage.ledger import LedgerTotals, check_ledger
 from pgs.storage.transactions import StoreOutage, WriterFull
 from tests.actors.ready_core import FLOOR, PRIZE, ReadyCore, money, ready_core, until
+from tests.beside import open_beside
 from tests.virtual import Faults
 
 T = TypeVar("T")
@@ -28,7 +29,7 @@ ASIDE = 40.0  # seconds: longer than a partner is degraded after too many crashe
 
 def _check(folder: Path) -> None:
     """Check from another connection that what was committed agrees with itself."""
-    with closing(sqlite3.connect(folder / "pgs.db")) as connection:
+    with closing(open_beside(folder / "pgs.db")) as connection:
 
         def read(sql: str) -> list[Any]:
             return connection.execute(sql).fetchall()
@@ -128,7 +129,7 @@ class Once:
         self._left -= 1
         if self._left == 0:
             self.struck = True
-            raise sqlite3.OperationalError("disk I/O error")
+            raise apsw.IOError("disk I/O error")
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 7, 9])
@@ -164,7 +165,7 @@ async def test_the_ledger_adds_up_while_one_partners_statements_fail(
     faults = Faults()
     async with ready_core(tmp_path, faults=faults) as s:
         await _open(s)
-        with closing(sqlite3.connect(tmp_path / "pgs.db", isolation_level=None)) as connection:
+        with closing(open_beside(tmp_path / "pgs.db")) as connection:
             connection.execute(
                 "create trigger broken before insert on ledger when new.partner_id = 'bravo' "
                 "begin select raise(abort, 'broken'); end"
@@ -185,7 +186,7 @@ async def test_the_ledger_adds_up_while_one_partners_statements_fail(
         assert outcomes == {"acme": "waiting", "bravo": Crashed, "cargo": "waiting"}
         assert faults.count("commit") > commits
         await s.check_money()
-        with closing(sqlite3.connect(tmp_path / "pgs.db", isolation_level=None)) as connection:
+        with closing(open_beside(tmp_path / "pgs.db")) as connection:
             connection.execute("drop trigger broken")
         await trio.sleep(ASIDE)
         await _play_all(s, tmp_path)

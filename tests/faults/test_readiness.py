@@ -1,10 +1,10 @@
 """A service that cannot write, or is stopping, is not ready, but still alive."""
 
 import json
-import sqlite3
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 import trio
 
@@ -102,11 +102,9 @@ async def test_a_disk_with_room_for_the_probe_but_no_seat_makes_the_service_unre
 ) -> None:
     # A limit on the database's pages acts as a full disk. It must be set on the writer's
     # connection.
-    writers: list[sqlite3.Connection] = []
+    writers: list[apsw.Connection] = []
 
-    def connect_and_keep(
-        path: Path, *, query_only: bool = False, **more: Any
-    ) -> sqlite3.Connection:
+    def connect_and_keep(path: Path, *, query_only: bool = False, **more: Any) -> apsw.Connection:
         connection = connect(path, query_only=query_only, **more)
         if not query_only:
             writers.append(connection)
@@ -116,7 +114,7 @@ async def test_a_disk_with_room_for_the_probe_but_no_seat_makes_the_service_unre
     async with in_process(tmp_path) as service:
         partner, writer = await service.partner(), service.core.parts.database.writer
         assert await _ready(service) == (200, "ready")
-        (pages,) = writers[-1].execute("pragma page_count").fetchone()
+        pages = writers[-1].execute("pragma page_count").get
         writers[-1].execute(f"pragma max_page_count={pages}")
         seated, number = 200, 0
         while seated == 200:

@@ -1,6 +1,5 @@
 """Commands about tiers, terms, matches, ledger and database, with and without a running service."""
 
-import sqlite3
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from pgs.operator.commands.tier import (
 from pgs.storage.ledger import LedgerTotals
 from pgs.storage.sqlite.connections import connect
 from pgs.storage.sqlite.reader import SqliteReader
+from tests.beside import open_beside
 from tests.operator.support import Operator, prepare, serving
 from tests.virtual import on_file
 
@@ -132,7 +132,7 @@ async def test_a_row_that_is_missing_from_the_ledger_is_reported(
     tmp_path: Path, served: bool
 ) -> None:
     await prepare(tmp_path, "alice", "bob", "carol")
-    with closing(sqlite3.connect(tmp_path / "pgs.db", isolation_level=None)) as connection:
+    with closing(open_beside(tmp_path / "pgs.db")) as connection:
         connection.execute("delete from ledger where seq = 2")
     async with AsyncExitStack() as stack:
         if served:
@@ -154,14 +154,12 @@ async def test_a_damaged_database_is_reported(tmp_path: Path) -> None:
     await Operator(tmp_path).done(
         PARTNER_CREATE, NewPartner("bravo", "Bravo", "boss@bravo.example")
     )
-    with closing(sqlite3.connect(tmp_path / "pgs.db")) as connection:
+    with closing(open_beside(tmp_path / "pgs.db")) as connection:
         # Without a checkpoint, SQLite could read the undamaged page from its write-ahead log.
         connection.execute("pragma wal_checkpoint(truncate)")
-        (page_size,) = connection.execute("pragma page_size").fetchone()
+        page_size = connection.execute("pragma page_size").get
         # A starting service does not read this table, so the damage does not stop it.
-        (page,) = connection.execute(
-            "select rootpage from sqlite_master where name = 'event'"
-        ).fetchone()
+        page = connection.execute("select rootpage from sqlite_master where name = 'event'").get
     with (tmp_path / "pgs.db").open("r+b") as file:
         file.seek((page - 1) * page_size)
         file.write(b"\xff" * page_size)
@@ -176,7 +174,7 @@ async def test_a_row_that_breaks_a_rule_of_the_schema_is_found(
     tmp_path: Path, served: bool
 ) -> None:
     await prepare(tmp_path)
-    with closing(sqlite3.connect(tmp_path / "pgs.db", isolation_level=None)) as connection:
+    with closing(open_beside(tmp_path / "pgs.db")) as connection:
         connection.execute("pragma ignore_check_constraints=on")
         connection.execute(
             "insert into tier_lock (environment, tier_id, game_id)"

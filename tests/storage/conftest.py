@@ -1,9 +1,9 @@
 """Databases for tests: in line, with a writer thread and faults, and empty with the schema."""
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 import psycopg
 import pytest
 
@@ -11,6 +11,7 @@ from pgs.storage.database import Database
 from pgs.storage.migrations import migrate
 from pgs.storage.postgres.database import PostgresDatabase
 from pgs.storage.sqlite.database import SqliteDatabase
+from pgs.storage.sqlite_driver import opened
 from tests.conftest import ON_POSTGRES
 from tests.postgres import Server
 from tests.storage.engines import open_postgres
@@ -48,8 +49,8 @@ def threaded(tmp_path: Path, faults: Faults) -> Iterator[SqliteDatabase]:
 
 
 @pytest.fixture(scope="module")
-def connection() -> Iterator[sqlite3.Connection]:
-    connection = sqlite3.connect(":memory:", isolation_level=None)
+def connection() -> Iterator[apsw.Connection]:
+    connection = opened(":memory:", 0)
     migrate(connection)
     yield connection
     connection.close()

@@ -1,7 +1,7 @@
 """The log of delivery attempts is stored in rows and read back."""
 
-import sqlite3
 from contextlib import closing
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,6 +13,7 @@ from pgs.storage.columns import NEWEST
 from pgs.storage.database import Database
 from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.transactions import Outcome, Tx
+from tests.beside import open_beside
 from tests.storage.statements import sql_of
 
 FIRST = Attempt(
@@ -176,9 +177,9 @@ async def test_deleting_old_tries_of_an_endpoint_leaves_all_others(
 def test_no_query_scans_the_log(name: str, in_file: SqliteDatabase) -> None:
     sql = sql_of(f"attempts.{name}")
     numbers = dict.fromkeys(("before", "since", "until", "seq", "page_size"), 1)
-    with closing(sqlite3.connect(in_file.path)) as connection:
-        plan = connection.execute(
-            f"explain query plan {sql}", {"partner_id": "a", "environment": "test"} | numbers
+    with closing(open_beside(in_file.path)) as connection:
+        plan: Any = connection.execute(
+            f"explain query plan {sql}", {"partner_id": "a", "environment": "test", **numbers}
         ).fetchall()
     steps = [row[3] for row in plan if "attempt" in row[3]]
     bounds = {"newest_test": "environment=? AND at>?", "oldest_attempts": "at<?"}

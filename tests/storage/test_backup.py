@@ -1,6 +1,5 @@
 """A backup is complete or absent. A start on a backup moves each feed beyond its old cursors."""
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -18,6 +17,7 @@ from pgs.storage.restored_feeds import (
 from pgs.storage.seats import Head, find_head, move_head
 from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.transactions import StoreOutage, Tx
+from tests.beside import open_beside
 from tests.making import account
 from tests.virtual import START, open_store
 
@@ -140,7 +140,7 @@ async def test_a_backup_inside_its_own_data_folder_is_refused(
 async def test_a_backup_whose_copy_is_not_sound_fails(
     database: SqliteDatabase, tmp_path: Path
 ) -> None:
-    with closing(sqlite3.connect(database.path, isolation_level=None)) as connection:
+    with closing(open_beside(database.path)) as connection:
         connection.execute("pragma ignore_check_constraints=on")
         connection.execute(
             "insert into tier_lock (environment, tier_id, game_id) "
@@ -222,12 +222,12 @@ async def test_a_failed_take_over_is_an_outage_and_is_repeated_by_the_next_start
     await _with_partner(database, Head(7, 12))
     await back_up(database, tmp_path / "copy")
     with open_store(tmp_path / "copy") as copy:
-        with closing(sqlite3.connect(copy.path, isolation_level=None)) as connection:
+        with closing(open_beside(copy.path)) as connection:
             connection.execute(
                 "create trigger broken before update on head begin select raise(abort, 'no'); end"
             )
         with pytest.raises(StoreOutage, match="cannot be taken over"):
             copy.take_over(START)
-        with closing(sqlite3.connect(copy.path, isolation_level=None)) as connection:
+        with closing(open_beside(copy.path)) as connection:
             connection.execute("drop trigger broken")
         assert copy.take_over(START)

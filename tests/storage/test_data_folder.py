@@ -23,7 +23,7 @@ def test_every_connection_syncs_each_commit_to_the_disk(tmp_path: Path) -> None:
         assert connection.execute("pragma journal_mode").fetchone() == ("wal",)
         assert connection.execute("pragma synchronous").fetchone() == (2,)
         assert connection.execute("pragma query_only").fetchone() == (int(query_only),)
-        assert connection.isolation_level is None
+        assert connection.execute("pragma busy_timeout").fetchone() == (5000,)
         connection.close()
 
 

@@ -2,9 +2,9 @@
 
 import os
 import signal
-import sqlite3
 from pathlib import Path
 
+import apsw
 import pytest
 from structlog.testing import capture_logs
 
@@ -16,9 +16,9 @@ class _Ended(BaseException):
     """Raised where the service would kill its own process."""
 
 
-def _error(code: int) -> sqlite3.OperationalError:
-    error = sqlite3.OperationalError("disk I/O error")
-    error.sqlite_errorcode = code
+def _error(code: int) -> apsw.Error:
+    error = apsw.IOError("disk I/O error")
+    vars(error).update(result=code & 0xFF, extendedresult=code)
     return error
 
 
@@ -34,7 +34,7 @@ async def test_a_failed_sync_ends_the_process_before_anything_is_acknowledged(
     monkeypatch.setattr("pgs.storage.sqlite.commits.LAST_LINE_S", 0)
     faults = Faults()
     with open_store(tmp_path, faults) as database, capture_logs() as logged:
-        faults.fail(statement, _error(sqlite3.SQLITE_IOERR_FSYNC), times=1)
+        faults.fail(statement, _error(apsw.SQLITE_IOERR_FSYNC), times=1)
         with pytest.raises(_Ended):
             await database.writer.submit(tx_of(lock("a")))
         assert logged[-1]["event"] == "sync_failed"
@@ -44,7 +44,7 @@ async def test_a_failed_sync_ends_the_process_before_anything_is_acknowledged(
 async def test_a_full_disk_heals_without_a_restart(tmp_path: Path) -> None:
     faults = Faults()
     with open_store(tmp_path, faults) as database:
-        faults.fail("commit", _error(sqlite3.SQLITE_FULL))
+        faults.fail("commit", _error(apsw.SQLITE_FULL))
         assert [str(result) for result in await submit_all(database, tx_of(lock("a")))] == [
             "disk I/O error"
         ]

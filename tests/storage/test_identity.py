@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import socket
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from pgs.storage.data_folder import DataRefused
 from pgs.storage.mark import MARK_NAME, Mark, read_mark, write_mark
 from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.transactions import StoreOutage
+from tests.beside import open_beside
 from tests.storage.writing import lock, locked_games, submit_all, tx_of
 from tests.virtual import open_store
 
@@ -197,7 +197,7 @@ async def test_a_whole_folder_may_move_to_another_disk_after_a_kill(
 
 
 async def test_a_killed_service_whose_log_sqlite_has_already_applied_starts(folder: Path) -> None:
-    connection = sqlite3.connect(folder / "pgs.db")
+    connection = open_beside(folder / "pgs.db")
     connection.execute("select count(*) from tier_lock").fetchone()
     connection.close()
     assert not (folder / "pgs.db-wal").exists()
@@ -295,8 +295,8 @@ async def test_a_checkpoint_that_a_reader_cut_short_is_no_overwriting(tmp_path: 
         reader.execute("begin")
         reader.execute("select count(*) from tier_lock").fetchone()
         await submit_all(database, *(tx_of(lock(game)) for game in GAMES[3:]))
-        other = sqlite3.connect(folder / "pgs.db")
-        _, pages, written = other.execute("pragma wal_checkpoint(passive)").fetchone()
+        other = open_beside(folder / "pgs.db")
+        _, pages, written = other.execute("pragma wal_checkpoint(passive)").get
         other.close()
         assert 0 < written < pages
         assert database.lost() is None

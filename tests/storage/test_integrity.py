@@ -1,10 +1,10 @@
 """The daily check finds what was damaged, altered or deleted, and finds nothing in sound data."""
 
 import shutil
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from pgs.storage.integrity import check_everything
@@ -12,6 +12,7 @@ from pgs.storage.ledger import check_ledger
 from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.transactions import StoreOutage
 from tests.actors.ready_core import ready_core
+from tests.beside import open_beside
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +34,10 @@ async def folder(played: Path, tmp_path: Path, autojump_clock: object) -> Path:
 
 
 def _change(folder: Path, *statements: str) -> None:
-    with closing(sqlite3.connect(folder / "pgs.db", isolation_level=None)) as connection:
+    with closing(open_beside(folder / "pgs.db")) as connection:
         for statement in statements:
             connection.execute(statement)
-        assert connection.total_changes >= len(statements), "a statement changed nothing"
+        assert connection.total_changes() >= len(statements), "a statement changed nothing"
 
 
 async def _faults(folder: Path) -> list[str]:
@@ -98,11 +99,9 @@ async def test_deleted_seats_altered_days_and_missing_accounts_are_found(
 
 def _damage(folder: Path, name: str) -> None:
     """Overwrite the root page of a table or an index."""
-    with closing(sqlite3.connect(folder / "pgs.db")) as connection:
-        (root,) = connection.execute(
-            "select rootpage from sqlite_master where name = ?", (name,)
-        ).fetchone()
-        (size,) = connection.execute("pragma page_size").fetchone()
+    with closing(open_beside(folder / "pgs.db")) as connection:
+        root = connection.execute("select rootpage from sqlite_master where name = ?", (name,)).get
+        size = connection.execute("pragma page_size").get
     with (folder / "pgs.db").open("r+b") as file:
         file.seek((root - 1) * size)
         file.write(b"\x0d" * size)
@@ -126,7 +125,7 @@ async def test_a_query_on_damaged_data_ends_the_check_with_its_error(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail(*_: object) -> None:
-        raise sqlite3.DatabaseError("database disk image is malformed")
+        raise apsw.CorruptError("database disk image is malformed")
 
     monkeypatch.setattr("pgs.storage.sqlite.checks.check_ledger", fail)
     database = SqliteDatabase(folder, inline=True)

@@ -1,6 +1,5 @@
 """The report on the ledger names every invoice that was changed outside the service."""
 
-import sqlite3
 from contextlib import closing
 
 import pytest
@@ -10,6 +9,7 @@ from pgs.domain.invoices import Invoice, InvoiceLine, finalise, void
 from pgs.storage import invoices as rows
 from pgs.storage.ledger import check_ledger
 from pgs.storage.sqlite.database import SqliteDatabase
+from tests.beside import open_beside
 from tests.storage.played import Played, commit
 
 AT = 1_800_000_000
@@ -68,9 +68,8 @@ async def test_a_void_invoice_whose_rake_is_free_again_is_sound(database: Sqlite
 )
 async def test_an_invoice_that_was_changed_is_named(database: SqliteDatabase, sql: str) -> None:
     await billed(database)
-    with closing(sqlite3.connect(database.path)) as connection:
+    with closing(open_beside(database.path)) as connection:
         connection.execute(sql)
-        connection.commit()
     report = await check_ledger(database.reader)
     assert not report.sound
     assert "acme test inv_1" in report.invoices_that_do_not_add_up or "inv_2" in sql
@@ -79,20 +78,18 @@ async def test_an_invoice_that_was_changed_is_named(database: SqliteDatabase, sq
 
 async def test_lines_whose_invoice_is_gone_are_named(database: SqliteDatabase) -> None:
     await billed(database)
-    with closing(sqlite3.connect(database.path)) as connection:
+    with closing(open_beside(database.path)) as connection:
         connection.execute("delete from invoice")
-        connection.commit()
     report = await check_ledger(database.reader)
     assert report.invoices_that_do_not_add_up == ["acme unknown inv_1"]
 
 
 async def test_a_line_that_bills_nothing_is_named(database: SqliteDatabase) -> None:
     await billed(database)
-    with closing(sqlite3.connect(database.path)) as connection:
+    with closing(open_beside(database.path)) as connection:
         connection.execute(
             "insert into invoice_line select partner_id, invoice_id, 2, 'lin_2', day + 9, game_id,"
             " tier_id, matches, 0 from invoice_line"
         )
-        connection.commit()
     report = await check_ledger(database.reader)
     assert report.invoices_that_do_not_add_up == ["acme test inv_1"]

@@ -1,6 +1,5 @@
 """The report names the first row of a ledger that is not as it was written, and its fault."""
 
-import sqlite3
 from contextlib import closing
 
 import msgspec
@@ -11,6 +10,7 @@ from pgs.storage import ledger as checked
 from pgs.storage.columns import COLUMNS
 from pgs.storage.ledger import FAULTS_LISTED, LedgerReport, check_ledger
 from pgs.storage.sqlite.database import SqliteDatabase
+from tests.beside import open_beside
 from tests.storage.played import Played
 
 AT = 1_800_000_000
@@ -31,25 +31,28 @@ async def database(in_file: SqliteDatabase) -> SqliteDatabase:
 
 def _of_acme(database: SqliteDatabase, change: str, *values: object) -> None:
     """Run a statement on rows of `acme`, with a value for each `?`, without the service."""
-    with closing(sqlite3.connect(database.path, isolation_level=None)) as connection:
-        assert connection.execute(f"{change} partner_id = 'acme'", values).rowcount > 0
+    with closing(open_beside(database.path)) as connection:
+        connection.execute(f"{change} partner_id = 'acme'", values)
+        assert connection.changes() > 0
 
 
 def _rows(database: SqliteDatabase) -> list[LedgerRow]:
     # The names come from the code.
     sql = f"select {COLUMN_NAMES} from ledger where partner_id = 'acme' order by seq"  # noqa: S608
-    with closing(sqlite3.connect(database.path)) as connection:
+    with closing(open_beside(database.path)) as connection:
         return [LedgerRow(*row) for row in connection.execute(sql)]
 
 
 def _rewrite(database: SqliteDatabase, *rows: LedgerRow) -> None:
     """Put these rows in the place of the whole ledger of `acme`."""
-    with closing(sqlite3.connect(database.path, isolation_level=None)) as connection:
+    with closing(open_beside(database.path)) as connection:
+        connection.execute("begin")
         connection.execute("delete from ledger where partner_id = 'acme'")
         places = ", ".join("?" for _ in COLUMNS["ledger"])
         # As above.
         sql = f"insert into ledger ({COLUMN_NAMES}) values ({places})"  # noqa: S608
         connection.executemany(sql, [msgspec.structs.astuple(row) for row in rows])
+        connection.execute("commit")
 
 
 def _numbered(rows: list[LedgerRow]) -> list[LedgerRow]:
@@ -285,7 +288,7 @@ async def test_each_broken_ledger_is_named_in_the_order_of_partners_and_environm
     database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await Played(database, "acme", "live").alone(AT)
-    with closing(sqlite3.connect(database.path, isolation_level=None)) as connection:
+    with closing(open_beside(database.path)) as connection:
         connection.execute("delete from ledger where seq = 2")
     assert (await _report(database, monkeypatch)).broken_chains == [
         f"{of}: row 2 is missing" for of in ("aaa test", "acme live", "acme test", "zzz test")

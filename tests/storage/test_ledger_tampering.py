@@ -1,7 +1,6 @@
 """The report on the ledger names every row that was changed in the database after real play."""
 
 import shutil
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from pgs.storage.ledger import LedgerReport, check_ledger
 from pgs.storage.sqlite.database import SqliteDatabase
 from tests.actors.ready_core import FLOOR, GAME, PRIZE, ready_core, until
 from tests.actors.scripted_settlement import ScriptedSettlement
+from tests.beside import open_beside
 from tests.virtual import START, Faults
 
 CHAINS, SEATS, MATCHES, STRAY, DAYS = (
@@ -72,9 +72,9 @@ async def _tampered(played: Path, folder: Path, sql: str) -> LedgerReport:
     if not _is_played(played):
         await _play(played)
     shutil.copytree(played, folder, dirs_exist_ok=True)
-    with closing(sqlite3.connect(folder / "pgs.db", isolation_level=None)) as connection:
-        connection.executescript(sql)
-        assert connection.total_changes > 0, "the statement changed nothing"
+    with closing(open_beside(folder / "pgs.db")) as connection:
+        connection.execute(sql)
+        assert connection.total_changes() > 0, "the statement changed nothing"
     database = SqliteDatabase(folder, inline=True)
     try:
         return await check_ledger(database.reader)

@@ -1,24 +1,25 @@
 """Each migration is applied once, either completely or not at all."""
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 import pytest
 
 from pgs.storage.migrations import FOLDER, SchemaNewer, migrate, statements
 from pgs.storage.sqlite.database import SqliteDatabase
+from tests.beside import open_beside
 from tests.virtual import Faults
 
 
 @pytest.fixture
-def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
-    connection = sqlite3.connect(tmp_path / "schema.db", isolation_level=None)
+def connection(tmp_path: Path) -> Iterator[apsw.Connection]:
+    connection = open_beside(tmp_path / "schema.db")
     yield connection
     connection.close()
 
 
-def _tables(connection: sqlite3.Connection) -> set[str]:
+def _tables(connection: apsw.Connection) -> set[str]:
     return {
         name
         for (name,) in connection.execute("select name from sqlite_master where type = 'table'")
@@ -33,7 +34,7 @@ def _write(folder: Path, **scripts: str) -> Path:
 
 
 def test_every_migration_is_applied_once_in_the_order_of_its_number(
-    connection: sqlite3.Connection,
+    connection: apsw.Connection,
 ) -> None:
     names = [path.stem for path in sorted(FOLDER.glob("*.sql"))]
     assert migrate(connection) == names
@@ -42,7 +43,7 @@ def test_every_migration_is_applied_once_in_the_order_of_its_number(
 
 
 def test_only_migrations_that_are_new_to_a_database_are_applied(
-    connection: sqlite3.Connection, tmp_path: Path
+    connection: apsw.Connection, tmp_path: Path
 ) -> None:
     folder = _write(tmp_path / "sql", one="create table a (x bigint);\n")
     assert migrate(connection, folder) == ["one"]
@@ -52,14 +53,14 @@ def test_only_migrations_that_are_new_to_a_database_are_applied(
 
 
 def test_a_failed_migration_is_undone_and_those_before_it_are_kept(
-    connection: sqlite3.Connection, tmp_path: Path
+    connection: apsw.Connection, tmp_path: Path
 ) -> None:
     folder = _write(
         tmp_path / "sql",
         one="create table a (x bigint);\n",
         two="create table b (x bigint);\ninsert into nowhere values (1);\n",
     )
-    with pytest.raises(sqlite3.OperationalError, match="nowhere"):
+    with pytest.raises(apsw.SQLError, match="nowhere"):
         migrate(connection, folder)
     assert _tables(connection) == {"migration", "a"}
     assert not connection.in_transaction
@@ -70,13 +71,11 @@ def test_a_failed_migration_is_undone_and_those_before_it_are_kept(
 def test_a_migration_that_cannot_be_recorded_is_undone(tmp_path: Path) -> None:
     """Otherwise the next start would apply the migration a second time."""
     faults = Faults()
-    connection = sqlite3.connect(
-        tmp_path / "schema.db", isolation_level=None, factory=faults.factory
-    )
+    connection = faults.factory(str(tmp_path / "schema.db"))
     try:
         folder = _write(tmp_path / "sql", one="create table a (x bigint);\n")
         faults.fail("insert into migration")
-        with pytest.raises(sqlite3.OperationalError, match="I/O"):
+        with pytest.raises(apsw.IOError, match="I/O"):
             migrate(connection, folder)
         assert _tables(connection) == {"migration"}
         faults.heal()
@@ -86,7 +85,7 @@ def test_a_migration_that_cannot_be_recorded_is_undone(tmp_path: Path) -> None:
 
 
 def test_a_database_of_a_newer_version_is_refused_untouched(
-    connection: sqlite3.Connection, tmp_path: Path
+    connection: apsw.Connection, tmp_path: Path
 ) -> None:
     migrate(
         connection,
@@ -100,7 +99,7 @@ def test_a_database_of_a_newer_version_is_refused_untouched(
 
 def test_a_newer_data_folder_is_not_left_locked(tmp_path: Path) -> None:
     SqliteDatabase(tmp_path).close()
-    with sqlite3.connect(tmp_path / "pgs.db") as connection:
+    with open_beside(tmp_path / "pgs.db") as connection:
         connection.execute("insert into migration (name) values ('9999_later')")
     connection.close()
     for _ in range(2):

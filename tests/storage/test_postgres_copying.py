@@ -1,6 +1,5 @@
 """A database moves to the other engine and back, and every row, head and number stays."""
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from pgs.storage.opening import copy_to_folder, copy_to_server, open_database
 from pgs.storage.postgres import copying
 from pgs.storage.seats import find_head
 from pgs.storage.transactions import StoreOutage, Tx
+from tests.beside import open_beside
 from tests.making import account
 from tests.postgres import Server
 from tests.storage.played import Played
@@ -57,8 +57,8 @@ async def _play(database: Database) -> None:
 
 
 def _rows(path: Path) -> dict[str, list[Any]]:
-    with closing(sqlite3.connect(path)) as connection:
-        names = connection.execute("select name from sqlite_master where type = 'table'")
+    with closing(open_beside(path)) as connection:
+        names: Any = connection.execute("select name from sqlite_master where type = 'table'")
         return {
             name: sorted(connection.execute(f"select * from {name}"), key=repr)  # noqa: S608 - ours
             for (name,) in names.fetchall()
@@ -171,7 +171,7 @@ def test_only_a_folder_with_a_database_is_copied(
     url = postgres.new_database()
     with pytest.raises(BadSource, match="there is no database in"):
         copying.to_server(tmp_path / "nowhere", url)
-    with closing(sqlite3.connect(config.data_dir / "pgs.db")) as connection:
+    with closing(open_beside(config.data_dir / "pgs.db")) as connection:
         connection.execute("pragma user_version = 1")  # as a restore leaves it
     with pytest.raises(BadSource, match="was restored"):
         copy_to_server(config, url)
@@ -184,7 +184,7 @@ def test_a_folder_whose_ledger_is_not_sound_leaves_the_server_empty(
 ) -> None:
     url = postgres.new_database()
     path = config.data_dir / "pgs.db"
-    with closing(sqlite3.connect(path)) as connection, connection:
+    with closing(open_beside(path)) as connection, connection:
         connection.execute("update ledger set amount_usd_cents = amount_usd_cents + 1")
     for _ in range(2):  # a target that is not empty would be refused for that
         with pytest.raises(StoreOutage, match="the copied ledger is not sound"):

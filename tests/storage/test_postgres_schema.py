@@ -1,11 +1,11 @@
 """PostgreSQL has SQLite's schema and the tables of nodes, and takes every statement of both."""
 
 import re
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import apsw
 import psycopg
 import pytest
 
@@ -56,17 +56,21 @@ def test_both_engines_have_the_same_migrations_but_that_of_the_nodes() -> None:
     assert {kind for kind, _ in made} == {"table", "sequence"}
 
 
+def _rows(connection: apsw.Connection, query: str, *values: str) -> Any:
+    return connection.execute(query, values).fetchall()
+
+
 @pytest.mark.postgres
 @pytest.mark.slow
 def test_tables_columns_and_keys_are_those_of_sqlite(
-    schema: psycopg.Connection[Any], connection: sqlite3.Connection
+    schema: psycopg.Connection[Any], connection: apsw.Connection
 ) -> None:
+    tables = "select name from sqlite_master where type = 'table'"
+    columns = "select * from pragma_table_info(?)"
     expected = {
         (table, name, kind.lower(), key > 0 or bool(required), key)
-        for (table,) in connection.execute("select name from sqlite_master where type = 'table'")
-        for _, name, kind, required, _, key in connection.execute(
-            "select * from pragma_table_info(?)", (table,)
-        ).fetchall()
+        for (table,) in _rows(connection, tables)
+        for _, name, kind, required, _, key in _rows(connection, columns, table)
     }
     found = schema.execute(
         "select c.table_name, c.column_name, c.data_type, c.is_nullable = 'NO', "
@@ -93,7 +97,7 @@ def test_every_text_is_compared_byte_by_byte(schema: psycopg.Connection[Any]) ->
 @pytest.mark.postgres
 @pytest.mark.slow
 def test_indexes_and_constraints_are_those_of_sqlite(
-    schema: psycopg.Connection[Any], connection: sqlite3.Connection
+    schema: psycopg.Connection[Any], connection: apsw.Connection
 ) -> None:
     expected = {
         (table, name, bool(unique), bool(partial))

@@ -1,19 +1,22 @@
 """Each named query is valid SQL for the migrated schema."""
 
 import re
-import sqlite3
 from pathlib import Path
+from typing import Any
 
+import apsw
+import apsw.ext
 import pytest
 
 from pgs.http.partner.results import ResultRow
 from pgs.storage.columns import CHANGES, COLUMNS, SUMS, expand
 from pgs.storage.queries import FOLDER, QUERIES, STATEMENTS, load, positional
+from pgs.storage.sqlite_driver import opened
 from tests.storage.statements import sql_of
 
 
 @pytest.mark.parametrize("name", sorted(QUERIES))
-def test_every_query_prepares_against_the_schema(connection: sqlite3.Connection, name: str) -> None:
+def test_every_query_prepares_against_the_schema(connection: apsw.Connection, name: str) -> None:
     sql = sql_of(name)
     parameters = dict.fromkeys(re.findall(r"(?<!:):([a-z_]\w*)", sql))
     assert connection.execute(f"explain {sql}", parameters).fetchall()
@@ -33,7 +36,7 @@ def test_parameters_are_bound_by_their_place_in_the_order_of_the_text(tmp_path: 
     (tmp_path / "cats.sql").write_text(sql)
     statement = positional(load(tmp_path)["cats.find"])
     assert statement.values({"a": 1, "b": 2, "c_2": 3}) == (2, 1, 2, 3)
-    connection = sqlite3.connect(":memory:")
+    connection = opened(":memory:", 0)
     found = connection.execute(statement.text, (2, 1, 2, 3)).fetchone()
     assert found == (2, "x:a", 1, 2, 7, 3)
     connection.close()
@@ -52,7 +55,7 @@ def test_two_files_may_have_a_query_of_the_same_name(tmp_path: Path) -> None:
     (tmp_path / "cats.sql").write_text("-- name: find^\nselect 'cat';\n")
     (tmp_path / "dogs.sql").write_text("-- name: find^\nselect 'dog';\n")
     queries = load(tmp_path)
-    connection = sqlite3.connect(":memory:")
+    connection = opened(":memory:", 0)
     assert queries["cats.find"](connection) == ("cat",)
     assert queries["dogs.find"](connection) == ("dog",)
     connection.close()
@@ -64,9 +67,9 @@ LISTED_NOWHERE = {"totals": {"invoice_id"}}
 
 @pytest.mark.parametrize("table", COLUMNS)
 def test_a_list_of_columns_names_every_column_of_its_table(
-    connection: sqlite3.Connection, table: str
+    connection: apsw.Connection, table: str
 ) -> None:
-    rows = connection.execute("select name from pragma_table_info(?)", (table,)).fetchall()
+    rows: Any = connection.execute("select name from pragma_table_info(?)", (table,)).fetchall()
     named = {name for (name,) in rows} - LISTED_NOWHERE.get(table, set())
     assert sorted(COLUMNS[table]) == sorted(named)
 
@@ -90,9 +93,9 @@ def test_placeholders_for_columns_are_expanded() -> None:
 
 
 def test_the_feeds_query_has_the_fields_of_its_rows_in_their_order(
-    connection: sqlite3.Connection,
+    connection: apsw.Connection,
 ) -> None:
     page = STATEMENTS["results.page"]
     edges = {"partner_id": "acme", "environment": "test", "after": 0, "page_size": 1}
-    found = connection.execute(page.text, page.values(edges)).description
+    found = apsw.ext.query_info(connection, page.text, page.values(edges)).description
     assert [column[0] for column in found] == [*ResultRow.__struct_fields__, "position"]

@@ -1,7 +1,6 @@
 """A restore puts a sound copy in place, keeps what was there, and changes nothing when it fails."""
 
 import shutil
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -18,7 +17,9 @@ from pgs.storage.restored_feeds import FEED_GAP
 from pgs.storage.seats import Head, find_head, move_head
 from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.sqlite.restore import accept_loss, restore
+from pgs.storage.sqlite_driver import copy_all
 from pgs.storage.transactions import StoreOutage, Tx
+from tests.beside import open_beside
 from tests.making import account
 from tests.storage.writing import lock, locked_games, tx_of
 from tests.virtual import START, open_store
@@ -34,10 +35,10 @@ async def folder(tmp_path: Path) -> Path:
         await database.writer.submit(Tx("acme", stmts))
         await back_up(database, tmp_path / "backup", keys.copy_to)
         with (
-            closing(sqlite3.connect(database.path)) as source,
-            closing(sqlite3.connect(tmp_path / "plain.db")) as copy,
+            closing(open_beside(database.path)) as source,
+            closing(open_beside(tmp_path / "plain.db")) as copy,
         ):
-            source.backup(copy)  # what the `.backup` of sqlite3 does
+            copy_all(source, copy)  # what the `.backup` of the sqlite3 shell does
         # A snapshot of the disk has the log beside the database.
         shutil.copytree(folder, tmp_path / "snapshot")
         await database.writer.submit(tx_of(lock("later")))
@@ -114,7 +115,7 @@ async def test_what_is_no_sound_copy_is_refused_and_changes_nothing(
     folder: Path, tmp_path: Path, name: str, why: str
 ) -> None:
     (tmp_path / "text.db").write_text("no database " * 100)
-    with closing(sqlite3.connect(tmp_path / "other.db")) as other:
+    with closing(open_beside(tmp_path / "other.db")) as other:
         other.execute("create table a (x)")
     damaged = bytearray((tmp_path / "plain.db").read_bytes())
     damaged[4096 * 3 : 4096 * 60] = bytes(4096 * 57)
@@ -126,14 +127,14 @@ async def test_what_is_no_sound_copy_is_refused_and_changes_nothing(
 
 
 async def test_a_copy_whose_ledger_was_altered_is_refused(folder: Path, tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "plain.db", isolation_level=None)) as copy:
+    with closing(open_beside(tmp_path / "plain.db")) as copy:
         copy.execute("update head set ledger_seq = 3")
     with pytest.raises(StoreOutage, match="ledger is not sound: acme test: row 1 is missing"):
         restore(tmp_path / "plain.db", folder, folder / "keys", START)
 
 
 async def test_a_copy_that_a_newer_version_wrote_is_refused(folder: Path, tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "plain.db", isolation_level=None)) as copy:
+    with closing(open_beside(tmp_path / "plain.db")) as copy:
         copy.execute("insert into migration (name) values ('9999_later')")
     with pytest.raises(SchemaNewer):
         restore(tmp_path / "plain.db", folder, folder / "keys", START)

@@ -1,7 +1,9 @@
 """Which seats, matches and feed rows the queries find, in which order, by which index."""
 
 from random import Random
+from typing import Any
 
+import apsw
 import msgspec
 
 from pgs.domain.environments import Environment
@@ -177,7 +179,12 @@ async def test_every_look_up_uses_an_index(in_file: SqliteDatabase) -> None:
     connection = connect(in_file.path, query_only=True)
     reader = SqliteReader(connection)
     statements: list[str] = []
-    connection.set_trace_callback(statements.append)
+
+    def note(cursor: apsw.Cursor, sql: str, bindings: Any) -> bool:
+        statements.append(cursor.expanded_sql)
+        return True  # go on
+
+    connection.exec_trace = note
     await rows.find_seat(reader, "acme", "s")
     await rows.find_by_idempotency_key(reader, "acme", "test", "k")
     await rows.waiting_seats(reader, "acme", "test")
@@ -191,7 +198,7 @@ async def test_every_look_up_uses_an_index(in_file: SqliteDatabase) -> None:
     await rows.next_due(reader)
     await rows.open_seats_after(reader, "acme", "test", rows.OpenSeat(), 5)
     await rows.running_matches_after(reader, "acme", "test", "", 5)
-    connection.set_trace_callback(None)
+    connection.exec_trace = None
     assert len(statements) == 14
     for statement in statements:
         details = [row[3] for row in connection.execute(f"explain query plan {statement}")]

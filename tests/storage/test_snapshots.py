@@ -1,6 +1,5 @@
 """Queries read together show one moment, even if the writer commits between them."""
 
-import sqlite3
 import threading
 from collections.abc import Callable
 from contextlib import closing
@@ -16,6 +15,7 @@ from pgs.storage.bulk import read_in_bulk
 from pgs.storage.reader import Query, Reader
 from pgs.storage.tiers import read_catalogue
 from pgs.storage.transactions import ReadFailed, Tx
+from tests.beside import open_beside
 from tests.making import account
 from tests.virtual import Faults, open_store
 
@@ -75,7 +75,7 @@ async def test_reads_together_end_their_transaction_even_when_one_fails(tmp_path
         with pytest.raises(ReadFailed):
             await read_both(database.reader)
         faults.heal()
-        with closing(sqlite3.connect(database.path, isolation_level=None)) as connection:
+        with closing(open_beside(database.path)) as connection:
             connection.execute("update partner set name = 'Later'")
         partners, keys = await read_both(database.reader)
         assert (partners[0][1], keys) == ("Later", [])

@@ -1,8 +1,8 @@
 """What is read for support: a page of matches with their seats."""
 
-import sqlite3
 from collections.abc import Awaitable, Callable, Iterator
 
+import apsw
 import msgspec
 import pytest
 
@@ -13,6 +13,7 @@ from pgs.storage.queries import STATEMENTS
 from pgs.storage.reader import Query, Row
 from pgs.storage.seats import Head, find_match_with_seats, move_head
 from pgs.storage.sqlite.reader import SqliteReader
+from pgs.storage.sqlite_driver import opened
 from pgs.storage.support import (
     BLOCK,
     matches_before,
@@ -62,7 +63,7 @@ async def test_a_page_takes_two_queries_for_each_hundred_matches(
 
 
 @pytest.mark.parametrize("name", ["support.matches_by_id", "support.seats_by_match"])
-def test_the_matches_are_found_by_their_ids(connection: sqlite3.Connection, name: str) -> None:
+def test_the_matches_are_found_by_their_ids(connection: apsw.Connection, name: str) -> None:
     params = {"partner_id": "acme", **ids_of([])}
     (step,) = [row[3] for row in connection.execute(f"explain query plan {sql_of(name)}", params)]
     assert step.startswith("SEARCH")
@@ -73,9 +74,9 @@ SEATS = 3_000  # more than fit into the blocks that are read first
 
 
 @pytest.fixture(scope="module")
-def history() -> Iterator[sqlite3.Connection]:
+def history() -> Iterator[apsw.Connection]:
     """A database with seats of one partner: most of them in matches, some with a reference."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection = opened(":memory:", 0)
     migrate(connection)
     insert = STATEMENTS["seats.insert_seat"]
     for number in range(1, SEATS + 1):
@@ -106,7 +107,7 @@ def history() -> Iterator[sqlite3.Connection]:
     ],
 )
 async def test_the_pages_of_a_list_have_each_match_once_and_the_newest_first(
-    history: sqlite3.Connection,
+    history: apsw.Connection,
     find: Callable[..., Awaitable[list[tuple[int, str]]]],
     wanted: str,
     asked: list[str],
@@ -138,7 +139,7 @@ async def test_the_pages_of_a_list_have_each_match_once_and_the_newest_first(
     ],
 )
 def test_a_list_of_matches_reads_only_the_rows_that_it_wants_from_each_block(
-    connection: sqlite3.Connection, name: str, terms: str
+    connection: apsw.Connection, name: str, terms: str
 ) -> None:
     statement = STATEMENTS[name]
     nothing = [0] * statement.text.count("?")
@@ -147,7 +148,7 @@ def test_a_list_of_matches_reads_only_the_rows_that_it_wants_from_each_block(
 
 
 def test_a_new_seat_has_its_place_near_the_end_of_every_index_of_support(
-    connection: sqlite3.Connection,
+    connection: apsw.Connection,
 ) -> None:
     for name in ("seat_player", "seat_reference"):
         ((sql,),) = connection.execute("select sql from sqlite_master where name = ?", (name,))

@@ -1,9 +1,9 @@
 """Closing the writer commits the queued writes, and no fault leaves a caller waiting."""
 
-import sqlite3
 import threading
 from pathlib import Path
 
+import apsw
 import pytest
 import trio
 from structlog.testing import capture_logs
@@ -13,8 +13,10 @@ from pgs.storage.data_folder import DataFolderInUse
 from pgs.storage.database import Database
 from pgs.storage.sqlite.commits import SqliteCommits
 from pgs.storage.sqlite.database import SqliteDatabase
+from pgs.storage.sqlite_driver import opened
 from pgs.storage.transactions import Outcome, OutcomeUnknown, WriteFailed
 from pgs.storage.writer import Writer
+from tests.beside import open_beside
 from tests.storage.writing import (
     INLINE,
     AllIsWell,
@@ -40,7 +42,7 @@ async def test_closing_commits_the_queued_writes(tmp_path: Path, faults: Faults)
                 threading.Timer(0.05, release.set).start()
                 database.close()
                 scope.cancel()
-    connection = sqlite3.connect(database.path)
+    connection = open_beside(database.path)
     assert connection.execute("select count(*) from tier_lock").fetchone() == (20,)
     connection.close()
 
@@ -70,11 +72,11 @@ def test_closing_after_the_trio_run_commits_writes_whose_callers_are_gone(
 
 @INLINE
 async def test_closing_closes_the_connection(inline: bool) -> None:
-    connection = sqlite3.connect(":memory:", check_same_thread=False)
+    connection = opened(":memory:", 0)
     writer = Writer(SqliteCommits(connection, AllIsWell()), inline=inline)
     writer.start()
     assert writer.close()
-    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+    with pytest.raises(apsw.ConnectionClosedError, match="closed"):
         connection.execute("select 1")
 
 

@@ -1,6 +1,5 @@
 """Writes submitted together share a commit in their order, and each can fail alone."""
 
-import sqlite3
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ import trio
 from pgs.storage import writer as writer_module
 from pgs.storage.database import Database
 from pgs.storage.transactions import Outcome, OutcomeUnknown, Stmt
+from tests.beside import open_beside
 from tests.storage.writing import (
     INLINE,
     lock,
@@ -117,7 +117,7 @@ async def test_writes_are_committed_in_the_order_of_their_submission(
         async with trio.open_nursery() as nursery:
             for number in range(50):
                 nursery.start_soon(lock_it, f"game-{number}")
-        connection = sqlite3.connect(database.path)
+        connection = open_beside(database.path)
         assert [
             game for (game,) in connection.execute("select game_id from tier_lock order by rowid")
         ] == came

@@ -1,8 +1,8 @@
 """A write is committed, conflicts, fails or has an unknown outcome, and its caller learns which."""
 
-import sqlite3
 from pathlib import Path
 
+import apsw
 import pytest
 
 from pgs.storage.transactions import Outcome, OutcomeUnknown, Stmt, WriteFailed
@@ -59,7 +59,7 @@ async def test_a_statement_that_the_disk_refuses_fails_and_nothing_is_written(
 ) -> None:
     with open_store(tmp_path, faults, inline=inline) as database:
         database.start()
-        faults.fail("delete from tier_lock", sqlite3.OperationalError("database or disk is full"))
+        faults.fail("delete from tier_lock", apsw.FullError("database or disk is full"))
         with pytest.raises(WriteFailed, match="disk is full"):
             await database.writer.submit(tx_of(lock("chess"), unlock("chess")))
         assert await locked_games(database) == set()
@@ -102,7 +102,7 @@ async def test_a_commit_that_fails_leaves_the_outcome_unknown(
         (Stmt("tiers.insert_lock", {"environment": "test"}), KeyError),
         (
             Stmt("tiers.insert_lock", {"environment": "moon", "tier_id": "a", "game_id": "b"}),
-            sqlite3.IntegrityError,
+            apsw.ConstraintError,
         ),
         (
             Stmt("tiers.insert_lock", {"environment": "test", "tier_id": 2**63, "game_id": "b"}),

@@ -4,7 +4,6 @@ Every seat must end settled exactly once, and both ledgers must say so.
 """
 
 import random
-import sqlite3
 import sys
 from collections.abc import Callable
 from contextlib import closing
@@ -19,6 +18,7 @@ from pgs.storage import seats as rows
 from pgs.storage.ledger import check_ledger
 from pgs.storage.settlement import count_open
 from pgs.storage.sqlite.database import SqliteDatabase
+from tests.beside import open_beside
 from tests.conventions.tree import ROOT
 from tests.journeys.settlement import SettlementProcess
 from tests.torture.client import Connection, Gone
@@ -220,8 +220,8 @@ async def _close(server: Server, play: Play) -> None:
 async def _until_decided(server: Server) -> None:
     """Wait until the service has nothing open any more."""
     while True:
-        with closing(sqlite3.connect(f"file:{server.folder}/pgs.db?mode=ro", uri=True)) as rows:
-            (left,) = rows.execute(OPEN).fetchone()
+        with closing(open_beside(server.folder / "pgs.db", read_only=True)) as rows:
+            left = rows.execute(OPEN).get
         if left == 0:
             return
         await trio.sleep(1)

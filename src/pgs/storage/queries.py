@@ -17,6 +17,8 @@ from pgs.storage.columns import expand
 
 FOLDER = Path(__file__).parent / "queries"
 
+_WRITES = re.compile(r"\s*(insert|update|delete)\b", re.ASCII)
+
 _NAMED = re.compile(r"(?<![:\w]):([a-z_]\w*)", re.ASCII)
 
 
@@ -24,12 +26,13 @@ class Positional(msgspec.Struct, frozen=True):
     """A statement whose parameters are positions, which SQLite binds faster than names.
 
     `values` returns them in their order from parameters by name; raises `KeyError` if one is
-    missing. `one_row`: the query is for at most one row.
+    missing. `one_row`: the query is for at most one row. `writes`: it changes rows.
     """
 
     text: str
     values: Callable[[Any], tuple[Any, ...]]
     one_row: bool
+    writes: bool
 
 
 def load(folder: Path = FOLDER) -> dict[str, Callable[..., Any]]:
@@ -39,7 +42,7 @@ def load(folder: Path = FOLDER) -> dict[str, Callable[..., Any]]:
     named: dict[str, Callable[..., Any]] = {}
     for path in sorted(folder.glob("*.sql")):
         queries = aiosql.from_str(
-            expand(path.read_text(encoding="utf-8")), "sqlite3", mandatory_parameters=False
+            expand(path.read_text(encoding="utf-8")), "apsw", mandatory_parameters=False
         )
         for name in queries.available_queries:
             if not name.endswith("_cursor"):
@@ -55,6 +58,7 @@ def positional(query: Callable[..., Any]) -> Positional:
         _NAMED.sub("?", sql),
         _getter(names),
         query.operation is SQLOperationType.SELECT_ONE,  # type: ignore[attr-defined]  # as above
+        _WRITES.match(sql) is not None,
     )
 
 

@@ -1,8 +1,9 @@
 """The schema and its history: numbered SQL files, each of which is applied once, in order."""
 
-import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+from pgs.storage.sqlite_driver import Connection, is_complete
 
 FOLDER = Path(__file__).parent / "sqlite"
 POSTGRES = Path(__file__).parent / "postgres"
@@ -12,7 +13,7 @@ class SchemaNewer(Exception):
     """The database has migrations that this version does not know: a newer version wrote it."""
 
 
-def migrate(connection: sqlite3.Connection, folder: Path = FOLDER) -> list[str]:
+def migrate(connection: Connection, folder: Path = FOLDER) -> list[str]:
     """Apply the migrations that are missing, and return their names in order.
 
     Each runs in its own transaction, together with the row that records it. Raises `SchemaNewer`,
@@ -44,7 +45,7 @@ def missing(folder: Path, done: Iterable[str]) -> list[Path]:
     return [path for name, path in paths.items() if name not in known]
 
 
-def migrations_of(connection: sqlite3.Connection) -> list[str]:
+def migrations_of(connection: Connection) -> list[str]:
     """Return the names of the migrations applied, in order. Raises what SQLite raises."""
     return [name for (name,) in connection.execute("select name from migration order by name")]
 
@@ -57,7 +58,7 @@ def statements(script: str) -> Iterator[str]:
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line
-        if sqlite3.complete_statement(statement):
+        if is_complete(statement):
             yield statement
             statement = ""
     if statement.strip():

@@ -6,7 +6,6 @@ cursors, keys and the data folder's mark stay valid. Both databases must be out 
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from itertools import zip_longest
@@ -32,6 +31,8 @@ from pgs.storage.sqlite.connections import DATABASE_NAME, connect, create_databa
 from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.sqlite.identity import commits_in, header_number
 from pgs.storage.sqlite.reader import SqliteReader
+from pgs.storage.sqlite_driver import FAULTS
+from pgs.storage.sqlite_driver import Connection as File
 from pgs.storage.transactions import StoreOutage
 
 BATCH: Final = 1000
@@ -138,14 +139,15 @@ def _translated() -> Iterator[None]:
     """Turn errors of both engines into `StoreOutage`."""
     try:
         yield
-    except (sqlite3.Error, psycopg.Error, StatementRefused, OSError) as error:
+    except (*FAULTS, psycopg.Error, StatementRefused, OSError) as error:
         raise StoreOutage(f"the copy failed: {error}") from error
 
 
-def _tables_of(connection: sqlite3.Connection) -> list[_Table]:
+def _tables_of(connection: File) -> list[_Table]:
     tables = []
-    for (name,) in connection.execute(_TABLES).fetchall():
-        columns = connection.execute(_COLUMNS, (name,)).fetchall()
+    names: Any = connection.execute(_TABLES).fetchall()
+    for (name,) in names:
+        columns: Any = connection.execute(_COLUMNS, (name,)).fetchall()
         key = sorted((place, column) for column, place in columns if place)
         tables.append(
             _Table(
@@ -158,7 +160,7 @@ def _tables_of(connection: sqlite3.Connection) -> list[_Table]:
     return tables
 
 
-def _fill_server(source: sqlite3.Connection, target: psycopg.Connection[Any]) -> Copied:
+def _fill_server(source: File, target: psycopg.Connection[Any]) -> Copied:
     tables = _tables_of(source)
     rows = 0
     for table in tables:
@@ -173,7 +175,7 @@ def _fill_server(source: sqlite3.Connection, target: psycopg.Connection[Any]) ->
     return Copied(len(tables), rows)
 
 
-def _fill_file(source: psycopg.Connection[Any], target: sqlite3.Connection) -> Copied:
+def _fill_file(source: psycopg.Connection[Any], target: File) -> Copied:
     tables = _tables_of(target)
     rows = 0
     target.execute("begin immediate")

@@ -5,7 +5,6 @@ A copy says in its header that it is one. The first start on it raises every fee
 """
 
 import os
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
@@ -16,8 +15,15 @@ from pgs.config import KEY_FILE_NAME
 from pgs.storage.backup import BadTarget
 from pgs.storage.queries import QUERIES
 from pgs.storage.restored_feeds import raised_at
-from pgs.storage.sqlite.connections import DATABASE_NAME, connect, is_copy, mark_as_copy
+from pgs.storage.sqlite.connections import (
+    BUSY_TIMEOUT_S,
+    DATABASE_NAME,
+    connect,
+    is_copy,
+    mark_as_copy,
+)
 from pgs.storage.sqlite.content import check_copy, content_of
+from pgs.storage.sqlite_driver import FAULTS, Connection, copy_all, opened
 from pgs.storage.transactions import StoreOutage
 
 _PART = DATABASE_NAME + ".part"
@@ -31,7 +37,7 @@ class Source(Protocol):
 
     folder: Path
 
-    def connect_to_read(self) -> sqlite3.Connection:
+    def connect_to_read(self) -> Connection:
         """Return a new connection that can only read. Raises `StoreOutage`."""
 
     def lost(self) -> str | None:
@@ -53,7 +59,7 @@ def back_up(source: Source, folder: Path, copy_keys: Callable[[Path], None]) -> 
         _sync(folder)
     except BaseException as error:
         _discard(folder, made)
-        if isinstance(error, sqlite3.Error | OSError):
+        if isinstance(error, (*FAULTS, OSError)):
             raise StoreOutage(f"the copy failed: {error}") from error
         raise
     return folder / DATABASE_NAME
@@ -94,11 +100,9 @@ def _copy(source: Source, path: Path) -> None:
     try:
         connection.execute("begin")
         was = content_of(connection)  # the copy is made in the same transaction
-        copy = sqlite3.connect(path, isolation_level=None)
+        copy = opened(str(path), BUSY_TIMEOUT_S)
         try:
-            # In one step: if there were several, each commit between two of them would restart the
-            # copy.
-            connection.backup(copy)
+            copy_all(connection, copy)
             # Without a write-ahead log the copy is a single file.
             copy.execute("pragma journal_mode=delete")
             mark_as_copy(copy)
@@ -138,7 +142,7 @@ def take_over(path: Path, now: int) -> bool:
         QUERIES["backup.raise_feed_heads"](connection, **raised_at(now))
         connection.execute("pragma user_version=0")
         connection.execute("commit")
-    except sqlite3.Error as error:
+    except FAULTS as error:
         raise StoreOutage(f"the restored copy cannot be taken over: {error}") from error
     finally:
         connection.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sqlite3
 import threading
 from collections.abc import Sequence
 from typing import Protocol
@@ -12,28 +11,19 @@ from typing import Protocol
 import outcome
 
 from pgs.storage.queries import QUERIES, STATEMENTS
-from pgs.storage.sqlite.connections import BUGS
+from pgs.storage.sqlite_driver import (
+    FAULTS,
+    Connection,
+    is_bug,
+    is_damage,
+    is_failed_sync,
+    is_taken,
+)
 from pgs.storage.transactions import Outcome, OutcomeUnknown, Tx, WriteFailed
 from pgs.storage.writer import Job, answer, log_error
 
-# The kernel may have thrown away the pages that it could not write, and reports it only once: the
-# next sync would succeed without them.
-_FAILED_SYNC = frozenset({sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC})
-
-_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-
 LAST_LINE_S = 0.25
 """Seconds for the log to take its last line before the process ends after a failed sync."""
-
-# A violated unique index or primary key means that another write came first. Any other violated
-# constraint is a bug.
-_TAKEN = frozenset(
-    {
-        sqlite3.SQLITE_CONSTRAINT_UNIQUE,
-        sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
-        sqlite3.SQLITE_CONSTRAINT_ROWID,
-    }
-)
 
 
 class _Conflict(Exception):
@@ -53,7 +43,7 @@ class Guard(Protocol):
 class SqliteCommits:
     """Commits on one connection. If a group fails, its transactions are committed one by one."""
 
-    def __init__(self, connection: sqlite3.Connection, guard: Guard) -> None:
+    def __init__(self, connection: Connection, guard: Guard) -> None:
         self._connection = connection
         self._guard = guard
         self.damaged = False
@@ -99,12 +89,11 @@ class SqliteCommits:
 
     def _look_at(self, error: Exception) -> None:
         """Note damage. End the process after a failed sync: only a restart reads the disk again."""
-        code = getattr(error, "sqlite_errorcode", None)
-        if code in _FAILED_SYNC:
+        if is_failed_sync(error):
             log_error("sync_failed", error)
             threading.Event().wait(LAST_LINE_S)
             os.kill(os.getpid(), signal.SIGKILL)
-        if code is not None and code & 0xFF in _DAMAGED:
+        if is_damage(error):
             self.damaged = True
 
     def _execute(self, tx: Tx) -> Outcome:
@@ -113,18 +102,19 @@ class SqliteCommits:
         A first statement that conflicts has changed nothing, so the group needs no repetition. A
         later one raises, because SQLite must take back those before it.
         """
-        execute = self._connection.execute
+        execute, changes = self._connection.execute, self._connection.changes
         is_first = True
         for stmt in tx.stmts:
             statement = STATEMENTS[stmt.name]
+            if not statement.writes:
+                raise TypeError(f"{stmt.name} writes nothing")
             try:
-                touched = execute(statement.text, statement.values(stmt.params)).rowcount
-            except sqlite3.IntegrityError as error:
-                if is_first and _is_taken(error):
+                execute(statement.text, statement.values(stmt.params))
+            except Exception as error:
+                if is_first and is_taken(error):
                     return Outcome.CONFLICT
                 raise
-            if touched < 0:  # the statement is a select
-                raise TypeError(f"{stmt.name} writes nothing")
+            touched = changes()
             if stmt.expected_rows is not None and touched != stmt.expected_rows:
                 if is_first and touched == 0:
                     return Outcome.CONFLICT
@@ -137,25 +127,16 @@ class SqliteCommits:
         try:
             if self._connection.in_transaction:
                 self._connection.execute("rollback")
-        except sqlite3.Error as error:
+        except FAULTS as error:
             log_error("rollback_failed", error)
 
     def close(self) -> None:
         self._connection.close()
 
 
-def _is_taken(error: Exception) -> bool:
-    return (
-        isinstance(error, sqlite3.IntegrityError)
-        and getattr(error, "sqlite_errorcode", None) in _TAKEN
-    )
-
-
 def _verdict(tx: Tx, error: Exception) -> outcome.Value[Outcome] | outcome.Error:
     """Return the outcome of a transaction whose statements failed, before its commit."""
-    if isinstance(error, _Conflict) or _is_taken(error):
+    if isinstance(error, _Conflict) or is_taken(error):
         return outcome.Value(Outcome.CONFLICT)
     log_error("write_failed", error, partner_id=tx.partner_id)
-    if isinstance(error, sqlite3.Error) and not isinstance(error, BUGS):
-        return outcome.Error(WriteFailed(str(error)))
-    return outcome.Error(error)
+    return outcome.Error(error if is_bug(error) else WriteFailed(str(error)))

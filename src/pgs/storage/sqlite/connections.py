@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from pathlib import Path
 
+from pgs.storage.sqlite_driver import Connection, Error, opened, value_of
 from pgs.storage.transactions import StoreOutage
 
 DATABASE_NAME = "pgs.db"
@@ -21,20 +21,10 @@ LOG_PAGES = 4000
 that many seats share are then written back once for four times as many seats as at SQLite's default
 of 1000. The log is longer only while something reads for long."""
 
-# The errors of SQLite that mean a bug: wrong calls and broken constraints. All its other errors
-# mean a fault of the machine.
-BUGS = (
-    sqlite3.ProgrammingError,
-    sqlite3.InterfaceError,
-    sqlite3.IntegrityError,
-    sqlite3.DataError,
-    sqlite3.NotSupportedError,
-)
-
 
 def connect(
-    path: Path, *, query_only: bool = False, factory: type[sqlite3.Connection] = sqlite3.Connection
-) -> sqlite3.Connection:
+    path: Path, *, query_only: bool = False, factory: type[Connection] = Connection
+) -> Connection:
     """Return a connection with a write-ahead log, `synchronous=FULL` and no implicit transactions.
 
     It never makes a file: SQLite would put an empty database where one is missing. Raises
@@ -42,17 +32,9 @@ def connect(
     folder.
     """
     try:
-        connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode=rw",
-            uri=True,
-            isolation_level=None,
-            check_same_thread=False,
-            timeout=BUSY_TIMEOUT_S,
-            cached_statements=256,
-            factory=factory,
-        )
+        connection = opened(str(path.absolute()), BUSY_TIMEOUT_S, factory)
         try:
-            (mode,) = connection.execute("pragma journal_mode=wal").fetchone()
+            mode = value_of(connection, "pragma journal_mode=wal")
             if mode != "wal":
                 raise StoreOutage(f"{path}: no write-ahead log, but {mode}")
             # A commit may move money, so it must survive a power cut once it is acknowledged.
@@ -63,7 +45,7 @@ def connect(
         except BaseException:
             connection.close()
             raise
-    except sqlite3.Error as error:
+    except Error as error:
         raise StoreOutage(f"{path}: {error}") from error
     return connection
 
@@ -81,7 +63,7 @@ def create_database(path: Path) -> None:
         part.touch(mode=0o600)
         connection = connect(part)  # switching to a write-ahead log writes the file's first page
         try:
-            (number,) = connection.execute("select 1 + abs(random() % 2147483646)").fetchone()
+            number = value_of(connection, "select 1 + abs(random() % 2147483646)")
             connection.execute(f"pragma application_id={number}")
         finally:
             connection.close()
@@ -92,7 +74,7 @@ def create_database(path: Path) -> None:
         raise StoreOutage(f"{path} cannot be made: {error.strerror}") from error
 
 
-def mark_as_copy(connection: sqlite3.Connection) -> None:
+def mark_as_copy(connection: Connection) -> None:
     """Mark the database as a copy, whose next start raises every feed's head.
 
     Raises what SQLite raises.
@@ -102,6 +84,6 @@ def mark_as_copy(connection: sqlite3.Connection) -> None:
     connection.execute("pragma user_version=1")
 
 
-def is_copy(connection: sqlite3.Connection) -> bool:
+def is_copy(connection: Connection) -> bool:
     """Return whether no service has started on this copy yet. Raises what SQLite raises."""
-    return bool(connection.execute("pragma user_version").fetchone() == (1,))
+    return bool(value_of(connection, "pragma user_version") == 1)

@@ -1,6 +1,5 @@
 """What a copy of the database must have in common with the original."""
 
-import sqlite3
 from pathlib import Path
 
 import msgspec
@@ -10,6 +9,7 @@ from pgs.storage.ledger import broken_chains
 from pgs.storage.queries import QUERIES
 from pgs.storage.reader import Row
 from pgs.storage.sqlite.reader import SqliteReader
+from pgs.storage.sqlite_driver import FAULTS, Connection
 from pgs.storage.transactions import StoreOutage
 
 
@@ -21,7 +21,7 @@ class Content(msgspec.Struct, frozen=True):
     counts: list[Row]
 
 
-def content_of(connection: sqlite3.Connection) -> Content:
+def content_of(connection: Connection) -> Content:
     """Return what a database holds. Raises what SQLite raises."""
     return Content(
         connection.execute("select name from migration order by name").fetchall(),
@@ -30,14 +30,14 @@ def content_of(connection: sqlite3.Connection) -> Content:
     )
 
 
-def check_copy(path: Path, connection: sqlite3.Connection) -> None:
+def check_copy(path: Path, connection: Connection) -> None:
     """Raise `StoreOutage` unless a copy's pages and the chain of each ledger are sound."""
     try:
         faults = [str(row[0]) for row in connection.execute("pragma integrity_check(1)")]
         if faults != ["ok"]:
             raise StoreOutage(f"the copy is not sound: {faults[0]}")
         broken = finish(broken_chains(SqliteReader(connection)))
-    except sqlite3.Error as error:
+    except FAULTS as error:
         raise StoreOutage(f"the copy is not sound: {path}: {error}") from error
     if broken:
         raise StoreOutage(f"the copy's ledger is not sound: {broken[0]}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -27,6 +26,7 @@ from pgs.storage.sqlite.connections import (
 )
 from pgs.storage.sqlite.identity import OpenFiles, commits_in, header_number, judge, judge_commits
 from pgs.storage.sqlite.reader import SqliteReader
+from pgs.storage.sqlite_driver import FAULTS, Connection
 from pgs.storage.transactions import StoreOutage
 from pgs.storage.writer import Writer
 
@@ -39,7 +39,7 @@ class SqliteDatabase:
         folder: Path,
         *,
         inline: bool = False,
-        factory: type[sqlite3.Connection] = sqlite3.Connection,
+        factory: type[Connection] = Connection,
         key_file: Path | None = None,
         on_locked: Callable[[bool], None] = lambda is_new: None,
     ) -> None:
@@ -86,7 +86,7 @@ class SqliteDatabase:
             self.writer = Writer(SqliteCommits(connection, self), inline=inline)
             undo.pop_all()
 
-    def _follow(self, connection: sqlite3.Connection, number: int) -> tuple[OpenFiles, OpenMark]:
+    def _follow(self, connection: Connection, number: int) -> tuple[OpenFiles, OpenMark]:
         """Return the files as they are now, and the mark of the open database.
 
         The mark counts a commit that only the log holds, so that a lost log is always noticed.
@@ -118,7 +118,7 @@ class SqliteDatabase:
         with closing(self.connect_to_read()) as connection:
             try:
                 return migrations_of(connection)
-            except sqlite3.Error as error:
+            except FAULTS as error:
                 raise StoreOutage(str(error)) from error
 
     def faults(self) -> list[str]:
@@ -150,7 +150,7 @@ class SqliteDatabase:
         """
         return SqliteReader(self.connect_to_read())
 
-    def connect_to_read(self) -> sqlite3.Connection:
+    def connect_to_read(self) -> Connection:
         """Return a new connection that can only read. Raises `StoreOutage` like `second_reader`."""
         if lost := self.lost():
             raise StoreOutage(lost)

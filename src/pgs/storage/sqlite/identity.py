@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import struct
 from pathlib import Path
 from typing import Final
@@ -12,6 +11,7 @@ from pgs.storage.data_folder import SOCKET_NAME, DataRefused
 from pgs.storage.mark import MARK_NAME, DamagedMark, Mark, read_mark
 from pgs.storage.queries import QUERIES
 from pgs.storage.sqlite.connections import DATABASE_NAME
+from pgs.storage.sqlite_driver import FAULTS, Connection
 from pgs.storage.transactions import StoreOutage
 
 _HEADER = struct.Struct(">16s52xi28x")  # of SQLite's file format: the magic and application_id
@@ -118,15 +118,13 @@ def _judge_log(path: Path, mark: Mark) -> None:
         )
 
 
-def commits_in(connection: sqlite3.Connection) -> int:
+def commits_in(connection: Connection) -> int:
     """Return how many commits the database holds. Raises `StoreOutage`."""
     try:
         row = QUERIES["heartbeat.writes"](connection)
-    except sqlite3.OperationalError as error:
+    except FAULTS as error:
         if "no such table" in str(error):  # no migration has run
             return 0
-        raise StoreOutage(str(error)) from error
-    except sqlite3.Error as error:
         raise StoreOutage(str(error)) from error
     return int(row[0]) if row else 0
 

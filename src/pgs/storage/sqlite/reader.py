@@ -2,23 +2,22 @@
 less than a change of threads.
 """
 
-import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from pgs.storage.queries import STATEMENTS, Positional
 from pgs.storage.reader import Query, Row
-from pgs.storage.sqlite.connections import BUGS
+from pgs.storage.sqlite_driver import BUGS, FAULTS, Connection
 from pgs.storage.transactions import Params, ReadFailed, SqlValue
 
-Fetch = Callable[[sqlite3.Connection, Positional, Params], Any]
+Fetch = Callable[[Connection, Positional, Params], Any]
 
 
 class SqliteReader:
     """Reads over one connection, on the caller's thread."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._failed: Callable[[], object] | None = None  # the last read that failed
 
@@ -46,12 +45,12 @@ class SqliteReader:
             self._connection.execute("begin")
         except BUGS:
             raise
-        except sqlite3.Error as error:
+        except FAULTS as error:
             raise ReadFailed("reader.begin", error) from error
         try:
             yield
         finally:
-            with suppress(sqlite3.Error):  # nothing was written
+            with suppress(*FAULTS):  # nothing was written
                 self._connection.execute("rollback")
 
     def _rows(self, name: str, params: Params) -> list[Row]:
@@ -67,7 +66,7 @@ class SqliteReader:
             return fetch(self._connection, statement, params)
         except BUGS:
             raise
-        except sqlite3.Error as error:
+        except FAULTS as error:
             self._failed = lambda: fetch(self._connection, statement, params)
             raise ReadFailed(name, error) from error
 
@@ -76,7 +75,7 @@ class SqliteReader:
         if self._failed is not None:
             try:
                 self._failed()
-            except sqlite3.Error:
+            except FAULTS:
                 return True
             self._failed = None
         return False
@@ -85,9 +84,9 @@ class SqliteReader:
         self._connection.close()
 
 
-def _first_row(connection: sqlite3.Connection, statement: Positional, params: Params) -> Any:
+def _first_row(connection: Connection, statement: Positional, params: Params) -> Any:
     return connection.execute(statement.text, statement.values(params)).fetchone()
 
 
-def _every_row(connection: sqlite3.Connection, statement: Positional, params: Params) -> Any:
+def _every_row(connection: Connection, statement: Positional, params: Params) -> Any:
     return connection.execute(statement.text, statement.values(params)).fetchall()

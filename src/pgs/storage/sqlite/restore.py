@@ -6,7 +6,6 @@ The next start raises every feed's head, as `pgs.storage.restored_feeds` explain
 
 import os
 import shutil
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,15 +17,17 @@ from pgs.config import KEY_FILE_NAME
 from pgs.domain.keyring import KeyRing, parse_ring
 from pgs.storage.data_folder import BadSource, DataLock, LossAccepted
 from pgs.storage.mark import Mark, sync_folder, write_mark
-from pgs.storage.migrations import migrate
+from pgs.storage.migrations import migrate, migrations_of
 from pgs.storage.sqlite.connections import DATABASE_NAME, connect, mark_as_copy
 from pgs.storage.sqlite.content import check_copy
 from pgs.storage.sqlite.identity import commits_in, header_number
+from pgs.storage.sqlite_driver import FAULTS, value_of
 from pgs.storage.transactions import StoreOutage
 
 _PART: Final = "restore.part"
 _FILES: Final = tuple(DATABASE_NAME + suffix for suffix in ("", "-wal", "-shm"))
 _FIRST_MIGRATION = "0001_launch"
+_HAS_MIGRATIONS = "select count(*) from sqlite_master where name = 'migration'"
 
 
 class Restored(msgspec.Struct, frozen=True, rename="camel"):
@@ -82,7 +83,7 @@ def accept_loss(folder: Path) -> LossAccepted:
             finally:
                 connection.close()
             write_mark(folder, mark)
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, *FAULTS) as error:
         raise StoreOutage(f"{path}: {error}") from error
     finally:
         lock.release()
@@ -148,16 +149,15 @@ def _make_sound(part: Path, source: Path) -> int:
     header_number(part)
     connection = connect(part)
     try:
-        known = connection.execute("select name from sqlite_master where name = 'migration'")
-        names = "select name from migration where name = ?"
-        if not (known.fetchone() and connection.execute(names, (_FIRST_MIGRATION,)).fetchone()):
+        has_schema = value_of(connection, _HAS_MIGRATIONS)
+        if not has_schema or _FIRST_MIGRATION not in migrations_of(connection):
             raise BadSource(f"{source} is not a database of this service")
         migrate(connection)
         check_copy(part, connection)
         mark_as_copy(connection)
         commits = commits_in(connection)
         connection.execute("pragma journal_mode=delete")  # one file, without a log
-    except sqlite3.Error as error:
+    except FAULTS as error:
         raise StoreOutage(f"{source} is not sound: {error}") from error
     finally:
         connection.close()
