@@ -46,14 +46,14 @@ FAULTS = {
     apsw.SQLITE_READONLY,
     apsw.SQLITE_SCHEMA,
 }
-OF_A_CALL = {
+OF_A_CALL = (
     apsw.BindingsError,
     apsw.ConnectionClosedError,
     apsw.CursorClosedError,
     apsw.ExecutionCompleteError,
     apsw.IncompleteExecutionError,
     apsw.ThreadingViolationError,
-}
+)
 
 
 def test_sqlite_has_no_fault_that_may_damage_a_write_ahead_log() -> None:
@@ -134,15 +134,22 @@ async def test_a_text_that_is_no_utf_8_is_a_failed_read_and_no_bug(tmp_path: Pat
 
 def test_a_missing_file_is_not_made(tmp_path: Path) -> None:
     with pytest.raises(apsw.CantOpenError):
-        opened(str(tmp_path / "missing.db"), 0)
+        opened((tmp_path / "missing.db").as_uri(), 0)
     assert not any(tmp_path.iterdir())
+
+
+def test_a_name_that_is_no_utf_8_can_be_opened(tmp_path: Path) -> None:
+    path = tmp_path / "caf\udce9 100%.db"
+    create_database(path)
+    with closing(connect(path)) as connection:
+        assert connection.execute("pragma application_id").get > 0
 
 
 def test_a_statement_waits_for_a_lock_for_the_given_time(tmp_path: Path) -> None:
     create_database(tmp_path / "pgs.db")
     with (
-        closing(opened(str(tmp_path / "pgs.db"), 0.1)) as one,
-        closing(opened(str(tmp_path / "pgs.db"), 0.1)) as other,
+        closing(opened((tmp_path / "pgs.db").as_uri(), 0.1)) as one,
+        closing(opened((tmp_path / "pgs.db").as_uri(), 0.1)) as other,
     ):
         one.execute("begin immediate")
         with pytest.raises(apsw.BusyError, match="locked"):

@@ -100,7 +100,7 @@ def _copy(source: Source, path: Path) -> None:
     try:
         connection.execute("begin")
         was = content_of(connection)  # the copy is made in the same transaction
-        copy = opened(str(path), BUSY_TIMEOUT_S)
+        copy = opened(path.absolute().as_uri(), BUSY_TIMEOUT_S)
         try:
             copy_all(connection, copy)
             # Without a write-ahead log the copy is a single file.

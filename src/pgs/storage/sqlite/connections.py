@@ -32,7 +32,7 @@ def connect(
     folder.
     """
     try:
-        connection = opened(str(path.absolute()), BUSY_TIMEOUT_S, factory)
+        connection = opened(path.absolute().as_uri(), BUSY_TIMEOUT_S, factory)
         try:
             mode = value_of(connection, "pragma journal_mode=wal")
             if mode != "wal":
