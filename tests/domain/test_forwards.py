@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs.domain.forwards import PROOF_MAX, is_command, is_forwarded, prove_command, prove_forward
+from pgs.domain.forwards import PROOF_MAX, id_of_forwarded, is_command, prove_command, prove_forward
 from pgs.domain.keyring import KeyRing, new_ring, with_new_key
 
 RING = new_ring(b"k" * 6, b"s" * 32)
@@ -12,15 +12,19 @@ OTHER = new_ring(b"k" * 6, b"t" * 32)
 REQUEST = ("n2", "POST", b"/partner/matches?x=1", b"Bearer pgs_test_abc")
 
 
-def test_a_request_that_a_node_forwarded_is_known_as_such() -> None:
-    proof = prove_forward(RING, *REQUEST)
-    assert is_forwarded(RING, proof, *REQUEST)
+def prove(ring: KeyRing) -> str:
+    return prove_forward(ring, REQUEST[0], "req_1", *REQUEST[1:])
+
+
+def test_a_request_that_a_node_forwarded_is_known_as_such_and_keeps_its_id() -> None:
+    proof = prove(RING)
+    assert id_of_forwarded(RING, proof, *REQUEST) == "req_1"
     assert len(proof) <= PROOF_MAX
 
 
 def test_a_proof_made_before_a_rotation_of_the_ring_is_valid() -> None:
     rotated = with_new_key(RING, b"n" * 6, b"u" * 32)
-    assert is_forwarded(rotated, prove_forward(RING, *REQUEST), *REQUEST)
+    assert id_of_forwarded(rotated, prove(RING), *REQUEST)
 
 
 @pytest.mark.parametrize(
@@ -33,22 +37,28 @@ def test_a_proof_made_before_a_rotation_of_the_ring_is_valid() -> None:
     ],
 )
 def test_a_proof_is_valid_for_no_other_request(other: tuple[str, str, bytes, bytes]) -> None:
-    assert not is_forwarded(RING, prove_forward(RING, *REQUEST), *other)
+    assert not id_of_forwarded(RING, prove(RING), *other)
 
 
 def test_a_proof_made_with_another_ring_is_refused() -> None:
-    assert not is_forwarded(OTHER, prove_forward(RING, *REQUEST), *REQUEST)
+    assert not id_of_forwarded(OTHER, prove(RING), *REQUEST)
+
+
+def test_a_proof_is_valid_for_no_other_id() -> None:
+    proof = prove(RING)
+    assert not id_of_forwarded(RING, proof.replace("req_1", "req_2"), *REQUEST)
+    assert not id_of_forwarded(RING, proof.removesuffix(".req_1"), *REQUEST)
 
 
 @given(st.text(max_size=200))
 def test_no_other_text_is_taken_for_a_proof(text: str) -> None:
-    assert not is_forwarded(RING, text, *REQUEST)
+    assert not id_of_forwarded(RING, text, *REQUEST)
 
 
 def test_a_target_with_a_line_feed_has_no_proof_of_another_request() -> None:
     ring: KeyRing = RING
-    proof = prove_forward(ring, "n2", "GET", b"/a\n/b", b"")
-    assert not is_forwarded(ring, proof, "n2", "GET", b"/a", b"")
+    proof = prove_forward(ring, "n2", "req_1", "GET", b"/a\n/b", b"")
+    assert not id_of_forwarded(ring, proof, "n2", "GET", b"/a", b"")
 
 
 COMMAND = ("n2", "/nodes/commands", b"the body")
@@ -70,8 +80,8 @@ def test_the_proof_of_a_command_is_valid_for_no_other(other: tuple[str, str, byt
 
 
 def test_the_proof_of_a_request_is_none_of_a_command() -> None:
-    assert not is_command(RING, prove_forward(RING, *REQUEST), *COMMAND)
-    assert not is_forwarded(RING, prove_command(RING, *COMMAND), *REQUEST)
+    assert not is_command(RING, prove(RING), *COMMAND)
+    assert not id_of_forwarded(RING, prove_command(RING, *COMMAND), *REQUEST)
 
 
 def test_a_command_and_a_request_of_the_same_signed_text_have_different_proofs() -> None:

@@ -41,7 +41,7 @@ class Call:
             "raw_path": PATH,
             "query_string": b"",
             "headers": [(b"host", b"h")],
-            "state": {},
+            "state": {"request_id": "req_1"},
         }
 
     async def run(self) -> None:

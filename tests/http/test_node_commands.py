@@ -90,7 +90,7 @@ async def test_whoever_lacks_the_ring_finds_nothing_there(node: RunningNode) -> 
         prove_command(ring, "n2", COMMANDS_PATH, body),
         prove_command(ring, "n1", AGAIN_PATH, body),
         prove_command(ring, "n1", COMMANDS_PATH, body + b" "),
-        prove_forward(ring, "n1", "POST", COMMANDS_PATH.encode(), body),
+        prove_forward(ring, "n1", "req_1", "POST", COMMANDS_PATH.encode(), body),
     ):
         answer = await post(node, COMMANDS_PATH, body, proof)
         assert (answer.status, answer.content) == (404, nothing.content), proof

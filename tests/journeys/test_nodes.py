@@ -207,7 +207,7 @@ async def test_a_proof_that_no_node_made_changes_nothing(tmp_path: Path) -> None
         partner = await two.service.partner("acme")
         one.owners.give("acme", two.node)
         ring = one.service.core.parts.ring
-        other = prove_forward(ring, "n1", "GET", b"/partner/other", b"")
+        other = prove_forward(ring, "n1", "req_1", "GET", b"/partner/other", b"")
         for proof in ("x", "a.b", other):
             headers = [("X-Pgs-Forwarded", proof)]
             answer = await one.call("/partner/me", partner.test, headers=headers)

@@ -2,7 +2,8 @@
 
 Nodes share one key ring. A node that forwards a request names one of the ring's keys and adds a
 MAC; only another holder of the ring can do so. The MAC covers the receiving node, the method, the
-target and the credential, so that it proves nothing about any other request.
+target and the credential, so that it proves nothing about any other request. It also covers the
+request's id, which stands in the proof: the request has the same id on both nodes.
 """
 
 import hashlib
@@ -10,34 +11,43 @@ from typing import Final
 
 from pgs.domain.keyring import KeyRing, same, sign
 
-PROOF_MAX: Final = 128
-"""Characters of a proof: a key's id, a dot and 43 characters make at most 60."""
+PROOF_MAX: Final = 192
+"""Characters of a proof: a key's id, a dot and 43 characters make at most 60, and the dot and id of
+a request at most 69 more."""
 
 _PURPOSE: Final = "forward"
 _COMMAND: Final = "operator's command"
 
 
-def prove_forward(ring: KeyRing, node: str, method: str, target: bytes, credential: bytes) -> str:
+def prove_forward(
+    ring: KeyRing, node: str, request_id: str, method: str, target: bytes, credential: bytes
+) -> str:
     """Return the proof for a request that is forwarded to `node`.
 
     `target` is the path with the query, in ASCII. `credential` is what the request authenticates
     with; only its hash goes into the proof.
     """
     key = ring.newest
-    return f"{key.kid}.{sign(key, _PURPOSE, _text(node, method, target, credential))}"
+    mac = sign(key, _PURPOSE, _text(node, request_id, method, target, credential))
+    return f"{key.kid}.{mac}.{request_id}"
 
 
-def is_forwarded(
+def id_of_forwarded(
     ring: KeyRing, proof: str, node: str, method: str, target: bytes, credential: bytes
-) -> bool:
-    """Return whether the proof belongs to this request. Takes any string."""
-    if len(proof) > PROOF_MAX or not proof.isascii():
-        return False
-    kid, _, mac = proof.partition(".")
+) -> str | None:
+    """Return the id of the request that the proof belongs to; None if it is not this request.
+
+    Takes any string.
+    """
+    parts = proof.split(".") if len(proof) <= PROOF_MAX else []
+    if len(parts) != 3 or not (proof.isascii() and proof.isprintable()):
+        return None
+    kid, mac, request_id = parts
     key = ring.find(kid)
-    return key is not None and same(
-        sign(key, _PURPOSE, _text(node, method, target, credential)), mac
-    )
+    if key is None:
+        return None
+    own = sign(key, _PURPOSE, _text(node, request_id, method, target, credential))
+    return request_id if same(own, mac) else None
 
 
 def prove_command(ring: KeyRing, node: str, path: str, body: bytes) -> str:
@@ -63,7 +73,7 @@ def _command_text(node: str, path: str, body: bytes) -> str:
     return "\n".join((node, path, hashlib.sha256(body).hexdigest()))
 
 
-def _text(node: str, method: str, target: bytes, credential: bytes) -> str:
+def _text(node: str, request_id: str, method: str, target: bytes, credential: bytes) -> str:
     # No part but the last can contain a line feed, so no two requests have the same text.
     hashed = hashlib.sha256(credential).hexdigest()
-    return "\n".join((node, method, hashed, target.decode("ascii", "backslashreplace")))
+    return "\n".join((node, request_id, method, hashed, target.decode("ascii", "backslashreplace")))

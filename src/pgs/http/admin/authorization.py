@@ -29,6 +29,7 @@ from pgs.http.api.services import Services
 from pgs.http.identity.tokens import Identity
 from pgs.http.transport.asgi import Headers
 from pgs.storage.factors import find_factor
+from pgs.storage.members import find_account_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -126,17 +127,26 @@ class IdentityAuthenticator:
         if not taken.allowed:
             services.parts.on_event("rate_limited_by_admin")
             return Reply(refuse("rate_limited"), overloaded(taken.retry_after))
-        known = services.parts.registry.member(identity.uid)
-        if known is not None:
-            services.check_here(known.account.partner_id)
-        caller = await _admit(
-            services, identity, rule_of(request.endpoint.method, request.endpoint.path)
-        )
+        rule = rule_of(request.endpoint.method, request.endpoint.path)
+        if rule.membership:
+            await _check_here(services, identity.uid)
+        caller = await _admit(services, identity, rule)
         return (
             caller
             if isinstance(caller, Refusal) or request.endpoint.method == "GET"
             else _with_revision(caller, request.headers)
         )
+
+
+async def _check_here(services: Services, uid: str) -> None:
+    """Raise `NotHere` for a member of an account that another node owns."""
+    known = services.parts.registry.member(uid)
+    partner_id = known.account.partner_id if known else None
+    if known is None and services.owners is not None:
+        # Another node may have made them a member a moment ago, so this one reads the rows.
+        partner_id = await find_account_of(services.parts.database.reader, uid)
+    if partner_id is not None:
+        services.check_here(partner_id)
 
 
 async def _admit(services: Services, identity: Identity, rule: AdminRule) -> Caller | Refusal:

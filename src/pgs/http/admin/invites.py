@@ -2,6 +2,7 @@
 
 import msgspec
 
+from pgs.actors.maintenance.registers import follow_others
 from pgs.actors.messages.account.people import AcceptInvite, CreateInvite, RevokeInvite
 from pgs.domain.emails import normalise_email, same_address
 from pgs.domain.errors import refuse
@@ -90,6 +91,9 @@ async def list_own_invites(call: AdminCall) -> Answer:
     found = await pending_for_address(
         parts.database.reader, address, parts.clock.now(), LIMIT_DEFAULT
     )
+    unknown = any(parts.registry.account(partner_id) is None for partner_id, _ in found)
+    if unknown and call.services.owners is not None:
+        await follow_others(parts, call.services.directory)  # another node has just made one
     own = []
     for partner_id, invite in found:
         account = parts.registry.account(partner_id)

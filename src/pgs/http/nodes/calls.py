@@ -5,7 +5,7 @@ the caller is not told to repeat it.
 """
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 import httpcore
@@ -101,16 +101,18 @@ class NodeCalls:
         try:
             async with self._connections.one(url.origin) as connection:
                 response = await _begun(connection, request, node)
+                pieces = _pieces(response, node)
                 try:
                     yield Incoming(
                         response.status,
                         passed_on(response.headers),
                         _length(response.headers),
-                        _pieces(response, node),
+                        pieces,
                     )
                 finally:
                     with trio.CancelScope(shield=True):
                         await response.aclose()
+                        await _end(pieces)
         except NoRoom as error:
             raise NotReached(node.name) from error
 
@@ -184,6 +186,17 @@ class _Reading:
             return next(self._rest)
         except StopIteration:
             raise StopAsyncIteration from None
+
+
+async def _end(pieces: AsyncIterator[bytes]) -> None:
+    """Take the rest of an answer that has been closed, which ends at once.
+
+    It ends httpcore's generators. One that a call which is cut off leaves unfinished would make
+    trio warn.
+    """
+    with suppress(Lost):
+        async for _ in pieces:
+            pass
 
 
 async def _pieces(response: httpcore.Response, node: Node) -> AsyncIterator[bytes]:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import msgspec
 
 from pgs.actors.kernel.mail import NotOwned
-from pgs.domain.forwards import is_forwarded, prove_forward
+from pgs.domain.forwards import id_of_forwarded, prove_forward
 from pgs.domain.keyring import KeyRing
 from pgs.domain.shards import Node
 from pgs.http.nodes.answers import OWNER, send_answer, try_again
@@ -87,6 +87,9 @@ class Forwarding:
         shard = shard_of_request(scope["raw_path"], scope["headers"], _offered(scope))
         owner = self._owners.me if shard is None else self._owners.owner_of(shard)
         if owner is self._owners.me:
+            request_id = self._id_of_forwarded(scope)
+            if request_id is not None:  # the caller is answered with it
+                scope["state"]["request_id"] = request_id
             try:
                 await self._app(scope, receive, send)
                 return
@@ -124,7 +127,14 @@ class Forwarding:
         method, inner = found
         shard = shard_of_request(request.path, request.headers)
         owner = self._owners.me if shard is None else self._owners.owner_of(shard)
+        target = _target(request.path, request.query)
+        request_id = None
+        if request.forwarded is not None:
+            credential = credential_of(request.headers)
+            request_id = self._proven_id(request.forwarded, method, target, credential)
         if owner is self._owners.me:
+            if request_id is not None:  # the caller is answered with it
+                request = msgspec.structs.replace(request, request_id=request_id)
             try:
                 return await self._app.answer_direct(inner, request)
             except NotOwned:
@@ -133,11 +143,10 @@ class Forwarding:
         if owner is None:
             self._on_event("forward_ownerless")
             return try_again()
-        target = _target(request.path, request.query)
-        credential = credential_of(request.headers)
-        if self._is_proven(request.forwarded, method, target, credential):
+        if request_id is not None:
             return self._refuse(owner)
-        outgoing = self._outgoing(owner, method, target, request.headers, request.body)
+        proof = self._proof(owner, request.request_id, method, target, request.headers)
+        outgoing = Outgoing(method, target, [*request.headers, proof], request.body)
         try:
             status, headers, content = await unless_gone(
                 self._calls.whole(owner, outgoing), request.receive
@@ -161,14 +170,14 @@ class Forwarding:
         if owner is None:
             self._on_event("forward_ownerless")
             return try_again()
-        if self._was_forwarded(scope):
+        if self._id_of_forwarded(scope) is not None:
             return self._refuse(owner)
         if scope["type"] == "websocket":
             return await self._hand_on_socket(owner, scope, receive, send)
         method = scope["method"]
         body = await whole_body(receive)
         target = _target(scope["raw_path"], scope["query_string"])
-        outgoing = self._outgoing(owner, method, target, scope["headers"], body)
+        outgoing = Outgoing(method, target, self._proven(owner, scope), body)
         passing = _Passing(send, owner)
         try:
             await unless_gone(passing.run(self._calls, outgoing), receive)
@@ -187,7 +196,7 @@ class Forwarding:
         self, owner: Node, scope: Scope, receive: Receive, send: Send
     ) -> DirectAnswer | None:
         target = _target(scope["raw_path"], scope["query_string"])
-        headers = self._proven(owner, "GET", target, scope["headers"], _offered(scope))
+        headers = self._proven(owner, scope)
         socket = ForwardedSocket(owner, target, headers, _offered(scope), _named(owner))
         try:
             await socket.run(receive, send)
@@ -197,42 +206,44 @@ class Forwarding:
         self._on_event("forwarded")
         return None
 
-    def _outgoing(
-        self, owner: Node, method: str, target: bytes, headers: Headers, body: bytes
-    ) -> Outgoing:
-        return Outgoing(method, target, self._proven(owner, method, target, headers), body)
+    def _proven(self, owner: Node, scope: Scope) -> Headers:
+        """Return the headers of a request with the proof that it is forwarded to `owner`."""
+        headers, target = scope["headers"], _target(scope["raw_path"], scope["query_string"])
+        request_id, method = scope["state"]["request_id"], scope.get("method", "GET")
+        return [
+            *headers,
+            self._proof(owner, request_id, method, target, headers, _offered(scope)),
+        ]
 
-    def _proven(
+    def _proof(
         self,
         owner: Node,
+        request_id: str,
         method: str,
         target: bytes,
         headers: Headers,
         subprotocols: tuple[str, ...] = (),
-    ) -> Headers:
+    ) -> tuple[bytes, bytes]:
         credential = credential_of(headers, subprotocols)
-        proof = prove_forward(self._ring(), owner.name, method, target, credential)
-        return [*headers, (FORWARDED, proof.encode())]
+        proof = prove_forward(self._ring(), owner.name, request_id, method, target, credential)
+        return (FORWARDED, proof.encode())
 
-    def _was_forwarded(self, scope: Scope) -> bool:
-        return self._is_proven(
+    def _id_of_forwarded(self, scope: Scope) -> str | None:
+        """Return the id that a request had at the node that forwarded it, None for any other."""
+        return self._proven_id(
             scope["state"].get("forwarded"),
             scope.get("method", "GET"),
             _target(scope["raw_path"], scope["query_string"]),
             credential_of(scope["headers"], _offered(scope)),
         )
 
-    def _is_proven(
+    def _proven_id(
         self, proof: bytes | None, method: str, target: bytes, credential: bytes
-    ) -> bool:
-        return proof is not None and is_forwarded(
-            self._ring(),
-            proof.decode("ascii", "replace"),
-            self._owners.me.name,
-            method,
-            target,
-            credential,
-        )
+    ) -> str | None:
+        if proof is None:
+            return None
+        text, me = proof.decode("ascii", "replace"), self._owners.me.name
+        return id_of_forwarded(self._ring(), text, me, method, target, credential)
 
     def _refuse(self, owner: Node) -> DirectAnswer:
         """Return the answer to a request that was forwarded here and belongs elsewhere."""
