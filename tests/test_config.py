@@ -263,3 +263,9 @@ def test_the_settlement_server_may_have_a_private_address_and_a_path(tmp_path: P
     )
     assert config.settlement_url == "https://10.0.0.5:8443/settle/"
     assert config.settlement_token_file == tmp_path / "token"
+
+
+def test_the_token_of_the_settlement_server_is_in_no_repr(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("s3cret")
+    config = Config(settlement_url="https://s.example", settlement_token_file=tmp_path / "token")
+    assert "s3cret" not in repr(config)

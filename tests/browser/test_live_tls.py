@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import trio
 import trustme
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
@@ -17,11 +16,10 @@ from playwright.sync_api import Browser, Page
 from pgs.actors.messages.account.settings import AddOrigin
 from pgs.domain.environments import Environment
 from pgs.domain.members import PLATFORM
-from pgs.serve import running
 from tests.browser.chromium import WAIT_MAX_MS, Tab, running_chromium
 from tests.browser.tls_proxy import tls_proxy
 from tests.journeys.client import ok
-from tests.journeys.partners import BOTH, Partner, make_tiers, seat_body
+from tests.journeys.partners import BOTH, Partner, seat_body
 from tests.journeys.process import free_port
 from tests.journeys.service import SharedService
 
@@ -29,23 +27,6 @@ pytestmark = pytest.mark.browser
 
 SERVICE, SHOP = "games.example", "shop.example"
 ELSEWHERE: Final = "https://elsewhere.example"
-
-
-class ProxiedService(SharedService):
-    """A service whose base URL is that of a proxy in front of it."""
-
-    async def _serve(self) -> None:
-        self._leave = trio.Event()
-        self._token = trio.lowlevel.current_trio_token()
-        async with running(self._config) as service:
-            await make_tiers(service.core)
-            self.core, self._base_url, self._internal_url = (
-                service.core,
-                service.listening,
-                service.internal_url,
-            )
-            self._up.set()
-            await self._leave.wait()
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +63,7 @@ def service(
     """A service behind TLS."""
     port = free_port()
     with tls_proxy(authority, SERVICE, port) as origin:
-        shared = ProxiedService(
+        shared = SharedService(
             tmp_path_factory.mktemp("live"), listen=f"127.0.0.1:{port}", base_url=origin
         )
         shared.start()

@@ -25,6 +25,7 @@ from pgs.http.identity.tokens import sign_in_name
 from pgs.storage.factors import put_factor
 from pgs.storage.transactions import Tx
 from tests.journeys.client import NOTHING, HeaderList, Reply, ok
+from tests.journeys.places import Place
 from tests.journeys.service import Service, in_process
 
 Standing = Literal["none", "closed", "stale", "fresh"]
@@ -80,7 +81,12 @@ class AdminClient(msgspec.Struct, frozen=True):
 
     async def command(self, command: Any, partner_id: str = "acme") -> Any:
         """Return the account actor's reply to a command."""
-        return await self.service.core.directory.partner(partner_id).account().ask(command)
+        return (
+            await self.service.core_of(partner_id)
+            .directory.partner(partner_id)
+            .account()
+            .ask(command)
+        )
 
     async def invite(self, uid: str, role: Role) -> Invite:
         """Return a new invite. The rules of the admin API do not apply to it."""
@@ -114,12 +120,12 @@ class AdminClient(msgspec.Struct, frozen=True):
 
 
 @asynccontextmanager
-async def open_admin(folder: Path, **how: Any) -> AsyncIterator[AdminClient]:
+async def open_admin(where: Path | Place, **how: Any) -> AsyncIterator[AdminClient]:
     """Run a service and an issuer for a block, with the account `acme` and its first admin."""
     async with (
         development_issuer([], SystemClock(), SystemRng()) as issuer,
         in_process(
-            folder, identity_issuer=issuer.issuer, identity_client_id=issuer.client_id, **how
+            where, identity_issuer=issuer.issuer, identity_client_id=issuer.client_id, **how
         ) as service,
     ):
         admin = AdminClient(service, issuer)
@@ -132,7 +138,7 @@ async def open_admin(folder: Path, **how: Any) -> AsyncIterator[AdminClient]:
 
 @asynccontextmanager
 async def open_admin_with_webhook(
-    folder: Path, **how: Any
+    where: Path | Place, **how: Any
 ) -> AsyncIterator[tuple[AdminClient, Inbox]]:
     """Like `open_admin`, with an inbox that receives the account's nudges over real TLS.
 
@@ -143,6 +149,6 @@ async def open_admin_with_webhook(
     outbound, resolver = loopback_outbound(authority), LoopbackResolver(HOOKS_HOST)
     async with (
         open_inbox(authority, clock) as inbox,
-        open_admin(folder, outbound=outbound, resolver=resolver, **how) as admin,
+        open_admin(where, outbound=outbound, resolver=resolver, **how) as admin,
     ):
         yield admin, inbox

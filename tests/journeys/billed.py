@@ -11,6 +11,7 @@ import trio
 
 from tests.journeys.client import Reply, ok
 from tests.journeys.partners import BRONZE, Partner, seat_body
+from tests.journeys.places import Place
 from tests.journeys.service import Service, in_process, until
 
 FEBRUARY_28 = (2028, 2, 28)
@@ -83,9 +84,9 @@ class Billed:
 
 
 @asynccontextmanager
-async def open_billed(folder: Path, *day: int, **how: Any) -> AsyncIterator[Billed]:
+async def open_billed(where: Path | Place, *day: int, **how: Any) -> AsyncIterator[Billed]:
     """Run a service for a block whose clock shows noon of a day."""
     clock = SetClock(*(day or FEBRUARY_28))
     with trio.fail_after(120):
-        async with in_process(folder, clock=clock, **how) as service:
+        async with in_process(where, clock=clock, **how) as service:
             yield Billed(service, await service.partner(), clock)

@@ -4,6 +4,7 @@ import json
 import re
 import socket
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -203,11 +204,18 @@ def _reply(response: httpcore.Response, content: bytes) -> Reply:
 
 
 class Client:
-    """An async client with its own connection pool."""
+    """An async client with its own connection pool. Its calls go to the nodes in turn."""
 
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, *others: str) -> None:
         self.base_url = base_url
+        self.urls = (base_url, *others)
+        self._turns = cycle(self.urls)
         self._pool = ConnectionPool(max_connections=100)
+
+    @property
+    def next_url(self) -> str:
+        """The address of the node whose turn it is: another one at each reading."""
+        return next(self._turns)
 
     async def call(
         self,
@@ -223,7 +231,7 @@ class Client:
 
         `path` includes the query; `body` is sent as JSON, `content` as it is.
         """
-        url, sent, raw = _request(self.base_url, path, key, body, headers, content)
+        url, sent, raw = _request(self.next_url, path, key, body, headers, content)
         response = await self._pool.request(
             method, url, headers=sent, content=raw, extensions=_TIMEOUTS
         )
@@ -247,11 +255,18 @@ class InternalClient(Client):
 
 
 class SyncClient:
-    """A blocking client, for tests that share a service."""
+    """A blocking client, for tests that share a service. Its calls go to the nodes in turn."""
 
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, *others: str) -> None:
         self.base_url = base_url
+        self.urls = (base_url, *others)
+        self._turns = cycle(self.urls)
         self._pool = httpcore.ConnectionPool()
+
+    @property
+    def next_url(self) -> str:
+        """The address of the node whose turn it is: another one at each reading."""
+        return next(self._turns)
 
     def call(
         self,
@@ -267,13 +282,13 @@ class SyncClient:
 
         `path` includes the query; `body` is sent as JSON, `content` as it is.
         """
-        url, sent, raw = _request(self.base_url, path, key, body, headers, content)
+        url, sent, raw = _request(self.next_url, path, key, body, headers, content)
         response = self._pool.request(method, url, headers=sent, content=raw, extensions=_TIMEOUTS)
         return checked(method, path, _reply(response, response.content))
 
     def raw(self, request: bytes, path: str) -> Reply:
         """Send raw bytes and return the answer. The request must ask to close the connection."""
-        where = urlsplit(self.base_url)
+        where = urlsplit(self.next_url)
         with socket.create_connection((where.hostname, where.port), timeout=PATIENCE_S) as sock:
             sock.sendall(request)
             received = b""

@@ -1,29 +1,99 @@
-"""Services that the tests of this folder share. A test that disturbs a service starts its own."""
+"""Services that the tests of this folder share. A test that disturbs a service starts its own.
+
+Every journey runs on four kinds of installation: see `places.py`, and `alone.py` for the few that
+do not.
+"""
 
 from collections.abc import AsyncIterator, Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.journeys.admin_client import AdminClient, open_admin
+from tests.journeys.alone import complain
 from tests.journeys.client import SyncClient
 from tests.journeys.partners import Partner
+from tests.journeys.places import NODES, Kind, NewPlace, Place, patient_nodes
 from tests.journeys.service import SharedService
+
+if TYPE_CHECKING:
+    from tests.journeys.databases import Databases
+
+
+_ELSEWHERE = [pytest.mark.postgres, pytest.mark.slow, pytest.mark.installation]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse a journey that does not run everywhere, unless `alone.py` says why."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.parent == here and isinstance(item, pytest.Function):
+            complaint = complain(item.path.name, item.originalname, item.fixturenames)
+            if complaint:
+                raise pytest.UsageError(f"{item.nodeid}: {complaint}")
+
+
+@pytest.fixture(
+    scope="session",
+    params=[pytest.param(kind, marks=_ELSEWHERE if kind != "sqlite" else []) for kind in NODES],
+)
+def installation(request: pytest.FixtureRequest) -> Kind:
+    """The kind of installation on which a journey runs."""
+    found: Kind = request.param
+    return found
 
 
 @pytest.fixture(scope="session")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedService]:
+def databases(
+    installation: Kind, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> "Databases | None":
+    """Databases for the journeys that run on PostgreSQL."""
+    if installation == "sqlite":
+        return None
+    from tests.journeys.databases import Databases  # most runs need no driver
+
+    return Databases(request.getfixturevalue("postgres"), tmp_path_factory.mktemp("filled"))
+
+
+@pytest.fixture(scope="session")
+def new_place(
+    installation: Kind, databases: "Databases | None", tmp_path_factory: pytest.TempPathFactory
+) -> NewPlace:
+    """Makes the place of a service that many tests share."""
+    return lambda name: Place(tmp_path_factory.mktemp(name), installation, databases)
+
+
+@pytest.fixture
+def place(installation: Kind, databases: "Databases | None", tmp_path: Path) -> Iterator[Place]:
+    """The place of a test's own service."""
+    with nullcontext() if databases is None else databases.lent():
+        yield Place(tmp_path, installation, databases)
+
+
+@pytest.fixture(autouse=True)
+def _patience(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let no journey depend on how fast its nodes beat."""
+    runs_anywhere = "installation" in request.fixturenames
+    is_among_nodes = runs_anywhere and NODES[request.getfixturevalue("installation")]
+    with patient_nodes() if is_among_nodes else nullcontext():
+        yield
+
+
+@pytest.fixture(scope="session")
+def shared(new_place: NewPlace) -> Iterator[SharedService]:
     """A service for both environments."""
-    service = SharedService(tmp_path_factory.mktemp("shared"))
+    service = SharedService(new_place("shared"))
     service.start()
     yield service
     service.stop()
 
 
 @pytest.fixture(scope="session")
-def live_only(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedService]:
+def live_only(new_place: NewPlace) -> Iterator[SharedService]:
     """A service that is restricted to live."""
-    service = SharedService(tmp_path_factory.mktemp("live"), restrict_environment="live")
+    service = SharedService(new_place("live"), restrict_environment="live")
     service.start()
     yield service
     service.stop()
@@ -48,7 +118,7 @@ def known(shared: SharedService) -> Partner:
 
 
 @pytest.fixture
-async def admin(tmp_path: Path) -> AsyncIterator[AdminClient]:
+async def admin(place: Place) -> AsyncIterator[AdminClient]:
     """An account with its first admin, whose step-up window is fresh."""
-    async with open_admin(tmp_path) as opened:
+    async with open_admin(place) as opened:
         yield opened

@@ -11,13 +11,13 @@ import trio
 
 from pgs.app import open_core
 from pgs.config import Config
-from pgs.domain.shards import SHARDS, shard_of
+from pgs.domain.shards import shard_of
 from pgs.storage.opening import KeptShards
 from tests.journeys.client import PATIENCE_S, Client
 from tests.journeys.nodes import call_node
 from tests.journeys.partners import Partner, make_partner, make_tiers
 from tests.journeys.process import Process, free_port
-from tests.journeys.service import Service, in_process, until
+from tests.journeys.service import Service, in_process, until_shared_out
 
 PARTNERS = tuple(f"partner-{number}" for number in range(12))
 """Partners of many shards, so that every node owns some of them."""
@@ -87,22 +87,7 @@ async def node_in_process(
 
 async def settled(*nodes: OneNode) -> None:
     """Return once these nodes own all shards, in even shares, and know of each other's."""
-
-    def is_settled() -> bool:
-        counts = [len(node.shards.owned) for node in nodes]
-        owners = {node.name for node in nodes}
-        return (
-            sum(counts) == SHARDS
-            and max(counts) - min(counts) <= 1
-            and all(_named(node, shard) in owners for node in nodes for shard in range(SHARDS))
-        )
-
-    await until(is_settled)
-
-
-def _named(node: OneNode, shard: int) -> str | None:
-    owner = node.shards.owner_of(shard)
-    return None if owner is None else owner.name
+    await until_shared_out([node.shards for node in nodes])
 
 
 def owner_of(partner_id: str, nodes: tuple[OneNode, ...]) -> OneNode:

@@ -85,7 +85,7 @@ async def watching(
 
     The token lasts for `lifetime_s`.
     """
-    port = int(admin.service.public.base_url.rpartition(":")[2])
+    port = int(admin.service.public.next_url.rpartition(":")[2])
     async with await trio.open_tcp_stream("127.0.0.1", port) as connection:
         stream = Stream(connection)
         token = admin.issuer.mint_token(person(who), lifetime_s=lifetime_s)

@@ -7,6 +7,8 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -15,12 +17,23 @@ from tests.journeys.client import PATIENCE_S, SyncClient
 _READY = re.compile(r"pgs is ready: (http://\S+) \(internal (http://\S+), data (.+)\)\n")
 
 
+_PORTS = count(os.getpid() * 97)  # each process begins somewhere else
+_LOWEST, _HOW_MANY = 12_000, 20_000
+
+
 def free_port() -> int:
-    """Return a free port on loopback."""
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port: int = sock.getsockname()[1]
-        return port
+    """Return a free port on loopback, another one at each call.
+
+    It is below those that Linux gives to outgoing connections. Such a connection could otherwise
+    take the port before the caller binds it.
+    """
+    while True:
+        port = _LOWEST + next(_PORTS) % _HOW_MANY
+        with socket.socket() as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with suppress(OSError):
+                sock.bind(("127.0.0.1", port))
+                return port
 
 
 class Process:

@@ -1,13 +1,16 @@
-"""Runs the service in the test's process: for one test, or in a thread for many tests."""
+"""Runs the service in the test's process: for one test, or in a thread for many tests.
+
+A service is one process on SQLite or PostgreSQL, or several nodes on PostgreSQL (`places.py`).
+"""
 
 import io
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import httpcore
 import msgspec
@@ -15,19 +18,29 @@ import structlog
 import trio
 
 from pgs.actors.core import Core
+from pgs.actors.messages.catalogue import SetTier, TierSet
 from pgs.actors.ports import NudgePort, SettlementPort
+from pgs.actors.shared.snapshots import STALE_S
 from pgs.clock import Clock
 from pgs.config import Config
+from pgs.domain.shards import SHARDS
 from pgs.domain.versions import VERSIONS, ServedVersions
 from pgs.http.nodes.owners import Owners
-from pgs.serve import running
+from pgs.serve import RunningService, running
+from pgs.storage.bulk import read_in_bulk
+from pgs.storage.ledger import LedgerReport, check_ledger
+from pgs.storage.opening import KeptShards
 from tests.journeys.client import PATIENCE_S, Client, InternalClient, SyncClient
-from tests.journeys.leaks import contents, shaped_like_secrets
+from tests.journeys.leaks import shaped_like_secrets
 from tests.journeys.partners import Partner, account, drain, make_partner, make_tiers
+from tests.journeys.places import Place, looking_often
 
 T = TypeVar("T")
 
 THREAD = "service-under-test"
+
+ACME: Final = "acme"
+"""The partner of a test that needs one."""
 
 
 class _Lines:
@@ -50,8 +63,8 @@ class _Lines:
 
 def config_for(folder: Path, **settings: Any) -> Config:
     """Return a configuration with these settings. The default ports are free ones on loopback."""
-    listeners: dict[str, Any] = {"listen": "127.0.0.1:0", "internal_listen": "127.0.0.1:0"}
-    return Config(data_dir=folder, **(listeners | settings))
+    (config,) = Place(folder).configs(**settings)
+    return config
 
 
 async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
@@ -67,21 +80,79 @@ async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
             await trio.sleep(0.005)
 
 
+async def until_shared_out(nodes: Sequence[KeptShards]) -> None:
+    """Return once these nodes own all shards, in even shares, and know of each other's."""
+
+    def is_shared_out() -> bool:
+        counts = [len(node.owned) for node in nodes]
+        if sum(counts) < SHARDS or max(counts) - min(counts) > 1:
+            return False
+        names = {node.me.name for node in nodes}
+        known = [node.owner_of(shard) for node in nodes for shard in range(SHARDS)]
+        return all(owner is not None and owner.name in names for owner in known)
+
+    await until(is_shared_out)
+
+
 class Service(msgspec.Struct, frozen=True):
-    """A running service, and clients for both its listeners."""
+    """A running service of one or several nodes, and clients for both listeners.
 
-    core: Core
+    `public` calls the nodes in turn, `internals` has a client for each core.
+    """
+
+    cores: tuple[Core, ...]
     public: Client
-    internal: InternalClient
+    internals: tuple[InternalClient, ...]
+    place: Place
 
-    async def partner(self, partner_id: str = "acme", **how: Any) -> Partner:
+    async def partner(self, partner_id: str = ACME, **how: Any) -> Partner:
         """Return a new partner that can launch."""
-        return await make_partner(self.core, partner_id, **how)
+        return await make_partner(self.core_of(partner_id), partner_id, **how)
+
+    @property
+    def core(self) -> Core:
+        """The core that owns the partner `acme`."""
+        return self.core_of(ACME)
+
+    @property
+    def internal(self) -> InternalClient:
+        """A client for the internal listener of the node that owns the partner `acme`."""
+        return self.internals[self.cores.index(self.core)]
+
+    @property
+    def leader(self) -> Core:
+        """The core that does what the installation does once, such as changing tiers."""
+        return next(core for core in self.cores if core.directory.leads)
+
+    def core_of(self, partner_id: str) -> Core:
+        """Return the core that owns a partner now."""
+        return next(core for core in self.cores if core.directory.owns(partner_id))
+
+    async def account(self, partner_id: str, command: Any) -> Any:
+        """Return the reply of an account to a command; it must not be a refusal."""
+        return await account(self.core_of(partner_id), partner_id, command)
+
+    async def ledger(self) -> LedgerReport:
+        """Return what the check of the ledger finds."""
+        return await read_in_bulk(self.core.parts.database, check_ledger)
+
+    async def set_tier(self, command: SetTier) -> None:
+        """Make or change a tier; return once every node has heard of it."""
+        assert isinstance(await self.leader.directory.catalogue().ask(command), TierSet)
+        now = self.leader.parts.catalogue.published(0)
+        await until(lambda: all(core.parts.catalogue.published(0) == now for core in self.cores))
+
+    def close_registries(self) -> None:
+        """Let every node find that its accounts were unreadable for too long, until the end."""
+        for core in self.cores:
+            age = core.parts.registry.age
+            age.renew(trio.current_time() - STALE_S)
+            setattr(age, "renew", lambda _: None)  # noqa: B010  a reading would open it again
 
 
 @asynccontextmanager
 async def in_process(
-    folder: Path,
+    where: Path | Place,
     *,
     settlement: SettlementPort | None = None,
     outbound: NudgePort | None = None,
@@ -91,37 +162,54 @@ async def in_process(
     owners: Owners | None = None,
     **settings: Any,
 ) -> AsyncIterator[Service]:
-    """Run a service for a block. It gets the tests' tiers if its folder has none."""
-    clients: list[Client] = []
-    try:
-        async with running(
-            config_for(folder, **settings),
-            settlement=settlement,
-            outbound=outbound,
-            resolver=resolver,
-            versions=versions,
-            clock=clock,
-            owners=owners,
-        ) as service:
-            if not (await service.core.parts.catalogue.current()).tiers["test"]:
-                await make_tiers(service.core)
-            public = Client(
-                f"http://{settings['listen']}" if "listen" in settings else service.base_url
+    """Run a service for a block: on SQLite in a folder, or what its place asks for.
+
+    It gets the tests' tiers if there are none.
+    """
+    place = where if isinstance(where, Place) else Place(where)
+    async with AsyncExitStack() as stack:
+        clients: list[Client] = []
+        # The clients outlive the service, so that a test can see how it ends.
+        stack.push_async_callback(_close, clients)
+        nodes: list[RunningService] = []
+        for config in place.configs(**settings):
+            node = running(
+                config,
+                settlement=settlement,
+                outbound=outbound,
+                resolver=resolver,
+                versions=versions,
+                clock=clock,
+                owners=owners,
             )
-            internal = InternalClient(service.internal_url)
-            clients += [public, internal]
-            yield Service(service.core, public, internal)
-    finally:  # the clients outlive the service, so that a test can see how it ends
-        with trio.CancelScope(shield=True):
-            for client in clients:
-                await client.aclose()
+            nodes.append(await stack.enter_async_context(node))
+        service = Service(
+            tuple(node.core for node in nodes),
+            Client(*(node.listening for node in nodes)),
+            tuple(InternalClient(node.internal_url) for node in nodes),
+            place,
+        )
+        clients += [service.public, *service.internals]
+        if place.is_among_nodes:
+            with looking_often():
+                await until_shared_out([core.shards for core in service.cores if core.shards])
+        if not (await service.leader.parts.catalogue.current()).tiers["test"]:
+            await make_tiers(service.leader)
+        yield service
+
+
+async def _close(clients: Sequence[Client]) -> None:
+    with trio.CancelScope(shield=True):
+        for client in clients:
+            await client.aclose()
 
 
 class SharedService:
     """A service in its own thread. Many tests share it, and each creates its own partners."""
 
-    def __init__(self, folder: Path, **settings: Any) -> None:
-        self._config = config_for(folder, **settings)
+    def __init__(self, where: Path | Place, **settings: Any) -> None:
+        self._place = where if isinstance(where, Place) else Place(where)
+        self._settings = settings
         self._up = threading.Event()
         self._numbers = count(1)
         self._error: BaseException | None = None
@@ -134,26 +222,28 @@ class SharedService:
         assert self._up.wait(PATIENCE_S), "the service does not start"
         if self._error is not None:
             raise self._error
-        self.client = SyncClient(self._base_url)
+        self.client = self.new_client()
+
+    def new_client(self) -> SyncClient:
+        """Return another client of the service. Close it."""
+        return SyncClient(*self._service.public.urls)
 
     def stop(self) -> None:
         """Stop the service. If it ended with an exception, raise it.
 
-        Checks that its metrics, log and files contain nothing in the format of a secret.
+        Checks that its metrics, log, files and tables contain nothing in the format of a secret.
         """
         self.client.close()
-        metrics = httpcore.request("GET", f"{self._internal_url}/internal/metrics").content
-        places = {
-            "metrics": metrics,
-            "log": _Lines.kept.getvalue().encode(),
-            **contents(self._config.data_dir),
-        }
+        places = {"log": _Lines.kept.getvalue().encode(), **self._place.contents()}
+        for internal in self._service.internals:
+            url = f"{internal.base_url}/internal/metrics"
+            places[f"metrics of {url}"] = httpcore.request("GET", url).content
         self._stop()
         places |= {
-            f"{name}, at the end": content
-            for name, content in contents(self._config.data_dir).items()
+            f"{name}, at the end": content for name, content in self._place.contents().items()
         }
-        assert {"metrics", "log", "pgs.db", "pgs.db-wal", "pgs.db, at the end"} <= places.keys()
+        stored = "seat" if self._place.url else "pgs.db"
+        assert {stored, f"{stored}, at the end"} <= places.keys()
         assert {
             place: found
             for place, content in places.items()
@@ -179,35 +269,28 @@ class SharedService:
     async def _serve(self) -> None:
         self._leave = trio.Event()
         self._token = trio.lowlevel.current_trio_token()
-        async with running(self._config) as service:
-            if not (await service.core.parts.catalogue.current()).tiers["test"]:
-                await make_tiers(service.core)
-            self.core, self._base_url, self._internal_url = (
-                service.core,
-                service.base_url,
-                service.internal_url,
-            )
+        async with in_process(self._place, **self._settings) as self._service:
             self._up.set()
             await self._leave.wait()
 
     def do(self, work: Callable[..., Awaitable[T]], *args: Any, **named: Any) -> T:
-        """Run `work(core, …)` in the service's own trio run and return its result."""
+        """Run `work(service, …)` in the service's own trio run and return its result."""
         return trio.from_thread.run(
-            partial(work, self.core, *args, **named), trio_token=self._token
+            partial(work, self._service, *args, **named), trio_token=self._token
         )
 
     def partner(self, **how: Any) -> Partner:
         """Return a new partner that can launch."""
-        return self.do(make_partner, f"partner-{next(self._numbers)}", **how)
+        return self.do(Service.partner, f"partner-{next(self._numbers)}", **how)
 
     def account(self, partner: Partner, command: Any) -> Any:
         """Return the reply of a partner's account to a command."""
-        return self.do(account, partner.partner_id, command)
+        return self.do(Service.account, partner.partner_id, command)
 
     def drain(self, partner: Partner) -> None:
         """Empty a partner's bucket."""
 
-        async def work(core: Core) -> None:
-            drain(core, partner.partner_id)
+        async def work(service: Service) -> None:
+            drain(service.core_of(partner.partner_id), partner.partner_id)
 
         self.do(work)

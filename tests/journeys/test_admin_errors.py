@@ -1,13 +1,12 @@
 """Who may call the admin API, and what a write must name. A refused call changes nothing."""
 
-from pathlib import Path
-
 import pytest
 
 from pgs.domain.stepup import LOCK_S, MAX_WRONG_CODES
 from pgs.domain.totp import STEP_S, code_at
 from tests.journeys.admin_client import BOSS, AdminClient, open_admin, person
 from tests.journeys.client import NOTHING, check_plain, check_refusal
+from tests.journeys.places import Place
 from tests.journeys.service import in_process
 
 
@@ -19,10 +18,10 @@ async def test_a_caller_without_a_valid_token_is_told_to_sign_in(admin: AdminCli
         assert (reply.version, reply.header("www-authenticate")) == (1, "Bearer")
 
 
-async def test_nobody_can_sign_in_without_an_issuer(tmp_path: Path) -> None:
-    async with open_admin(tmp_path / "other") as admin:
+async def test_nobody_can_sign_in_without_an_issuer(place: Place) -> None:
+    async with open_admin(place / "other") as admin:
         pass
-    async with in_process(tmp_path / "other") as service:
+    async with in_process(place / "other") as service:
         reply = await service.public.call(
             "GET", "/partner/admin/account", admin.issuer.mint_token(person(BOSS))
         )

@@ -1,18 +1,18 @@
 """What the event log shows to each role, and its pages."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.journeys.admin_client import BOSS, AdminClient, open_admin
+from tests.journeys.places import Place
 
 
 @pytest.fixture
-async def admin(tmp_path: Path) -> AsyncIterator[AdminClient]:
+async def admin(place: Place) -> AsyncIterator[AdminClient]:
     """An account with its first admin, and a member in each of the other roles."""
-    async with open_admin(tmp_path) as opened:
+    async with open_admin(place) as opened:
         await opened.add_member("dev", "developer")
         await opened.add_member("val", "viewer")
         yield opened

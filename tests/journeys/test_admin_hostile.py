@@ -1,7 +1,6 @@
 """Hostile members: odd values in fields and paths of the admin API do no harm."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,6 +14,7 @@ from pgs.http.api.endpoint import Endpoint
 from tests.journeys.admin_client import BOSS, AdminClient, open_admin, person
 from tests.journeys.bodies import NO_OBJECT, NOT_INTEGERS
 from tests.journeys.client import check_refusal, ok
+from tests.journeys.places import Place
 
 VALUES: list[Any] = [
     None,
@@ -132,8 +132,8 @@ async def check_still_works(admin: AdminClient) -> None:
         await admin.call_ok("GET", noun)
 
 
-async def test_odd_values_in_any_field_cause_no_server_error(tmp_path: Path) -> None:
-    async with open_admin(tmp_path) as admin:
+async def test_odd_values_in_any_field_cause_no_server_error(place: Place) -> None:
+    async with open_admin(place) as admin:
         await admin.add_member("spare", "admin")
         wrong, calls = [], 0
         for endpoint in ENDPOINTS:
@@ -159,8 +159,8 @@ async def test_odd_values_in_any_field_cause_no_server_error(tmp_path: Path) -> 
         await check_still_works(admin)
 
 
-async def test_every_malformed_body_is_refused_without_a_server_error(tmp_path: Path) -> None:
-    async with open_admin(tmp_path) as admin:
+async def test_every_malformed_body_is_refused_without_a_server_error(place: Place) -> None:
+    async with open_admin(place) as admin:
         before = await admin.call_ok("GET", "account")
         for endpoint in ENDPOINTS:
             if endpoint.request is None:
@@ -177,12 +177,12 @@ async def test_every_malformed_body_is_refused_without_a_server_error(tmp_path: 
         assert await admin.call_ok("GET", "account") == before
 
 
-async def test_every_endpoint_reads_its_body_as_strictly_as_the_key_api(tmp_path: Path) -> None:
+async def test_every_endpoint_reads_its_body_as_strictly_as_the_key_api(place: Place) -> None:
     """Bad encodings, depths, repeated names, NUL, lone surrogates and odd numbers are a plain 400.
 
     This holds whatever else is wrong with the call.
     """
-    async with open_admin(tmp_path) as admin:
+    async with open_admin(place) as admin:
         before, integers, wrong = await admin.call_ok("GET", "account"), 0, []
 
         async def check(endpoint: Endpoint, content: bytes, names: str = "") -> None:
@@ -236,8 +236,8 @@ async def test_every_endpoint_reads_its_body_as_strictly_as_the_key_api(tmp_path
         assert await admin.call_ok("GET", "account") == before
 
 
-async def test_unknown_names_in_paths_are_not_found(tmp_path: Path) -> None:
-    async with open_admin(tmp_path) as admin:
+async def test_unknown_names_in_paths_are_not_found(place: Place) -> None:
+    async with open_admin(place) as admin:
         before = await admin.call_ok("GET", "account")
         bodies = {"PATCH": b'{"role":"viewer"}'}
         for endpoint in ENDPOINTS:
@@ -258,8 +258,8 @@ async def test_unknown_names_in_paths_are_not_found(tmp_path: Path) -> None:
         await check_still_works(admin)
 
 
-async def test_the_records_of_another_account_are_not_found(tmp_path: Path) -> None:
-    async with open_admin(tmp_path) as admin:
+async def test_the_records_of_another_account_are_not_found(place: Place) -> None:
+    async with open_admin(place) as admin:
         made = await admin.call_ok("POST", "keys", {"environment": "test", "label": "ours"})
         invite = await admin.call_ok(
             "POST", "invites", {"email": "x@acme.example", "role": "viewer"}

@@ -1,7 +1,5 @@
 """`If-Match` on every write of the admin API: checked after the caller, before body and path."""
 
-from pathlib import Path
-
 from pgs.actors.messages.account.lifecycle import CreatePartner
 from pgs.domain.roles import ADMIN_RULES
 from pgs.http.api.endpoint import Endpoint
@@ -13,6 +11,7 @@ from tests.journeys.admin_client import (
     person,
 )
 from tests.journeys.client import NOTHING, Reply, check_refusal
+from tests.journeys.places import Place
 
 WRITES = [
     endpoint
@@ -110,8 +109,8 @@ async def test_reads_ignore_if_match(admin: AdminClient) -> None:
 # --- a test event: a write that changes no account ---
 
 
-async def test_a_test_event_with_a_stale_revision_is_not_sent(tmp_path: Path) -> None:
-    async with open_admin_with_webhook(tmp_path) as (admin, inbox):
+async def test_a_test_event_with_a_stale_revision_is_not_sent(place: Place) -> None:
+    async with open_admin_with_webhook(place) as (admin, inbox):
         inbox.secret = (await admin.call_ok("POST", "webhooks/test", {"url": inbox.url}))[
             "signingSecret"
         ]

@@ -1,7 +1,6 @@
 """Looking up matches, and all that is known of one."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -17,16 +16,15 @@ from pgs.domain.members import PLATFORM
 from pgs.domain.seats import Seat, SeatRequest
 from tests.journeys.admin_client import AdminClient, open_admin
 from tests.journeys.client import PATIENCE_S, check_plain, check_refusal
-from tests.journeys.partners import BOTH, BRONZE, account, make_tiers
+from tests.journeys.partners import BOTH, BRONZE
+from tests.journeys.places import Place
 
 
 @pytest.fixture
-async def admin(tmp_path: Path) -> AsyncIterator[AdminClient]:
+async def admin(place: Place) -> AsyncIterator[AdminClient]:
     """An account that has agreed to the terms, with its first admin."""
-    async with open_admin(tmp_path) as opened:
-        if not opened.service.core.parts.catalogue.published(0):
-            await make_tiers(opened.service.core)
-        await account(opened.service.core, "acme", AgreeTerms(PLATFORM, 1))
+    async with open_admin(place) as opened:
+        await opened.service.account("acme", AgreeTerms(PLATFORM, 1))
         yield opened
 
 

@@ -1,7 +1,5 @@
 """Every call of the admin API by every role, with an authenticator in every state."""
 
-from pathlib import Path
-
 import pytest
 
 from pgs.domain.roles import ADMIN_RULES, ROLES, AdminRule, Role
@@ -9,6 +7,7 @@ from pgs.http.api.endpoint import Endpoint
 from pgs.http.surface import ENDPOINTS
 from tests.journeys.admin_client import STANDINGS, AdminClient, Standing, open_admin
 from tests.journeys.client import Reply
+from tests.journeys.places import Place
 
 SERVED = [endpoint for endpoint in ENDPOINTS if endpoint.path.startswith("/partner/admin/")]
 RULES = {(rule.method, rule.path): rule for rule in ADMIN_RULES}
@@ -65,10 +64,10 @@ def test_admin_calls_and_only_they_take_an_identity_token() -> None:
 
 
 async def test_every_call_by_every_role_and_authenticator_is_answered_as_the_table_says(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
     wrong, passed, cells = [], 0, 0
-    async with open_admin(tmp_path) as admin:
+    async with open_admin(place) as admin:
         people: list[tuple[str, Role | None, Standing]] = [("stranger", None, "none")]
         for role in ROLES:
             for standing in STANDINGS:
@@ -98,17 +97,17 @@ async def test_every_call_by_every_role_and_authenticator_is_answered_as_the_tab
 
 
 @pytest.mark.parametrize("role", [*ROLES, None])
-async def test_only_members_may_read_the_stream(tmp_path: Path, role: Role | None) -> None:
-    async with open_admin(tmp_path) as admin:
+async def test_only_members_may_read_the_stream(place: Place, role: Role | None) -> None:
+    async with open_admin(place) as admin:
         who = await admin.add_member("somebody", role, "none") if role else "stranger"
         reply = await admin.call("GET", "live", who=who)
         assert reply.reason == ("missing_parameter" if role else "not_a_partner_admin")
 
 
 async def test_the_caller_is_checked_before_the_body_and_the_names_in_the_path(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
-    async with open_admin(tmp_path) as admin:
+    async with open_admin(place) as admin:
         await admin.add_member("val", "viewer", "fresh")
         for method, path in (
             ("PATCH", "members/nobody"),
@@ -121,8 +120,8 @@ async def test_the_caller_is_checked_before_the_body_and_the_names_in_the_path(
             ).reason == "role_forbidden"
 
 
-async def test_a_path_with_an_unknown_environment_does_not_exist(tmp_path: Path) -> None:
-    async with open_admin(tmp_path) as admin:
+async def test_a_path_with_an_unknown_environment_does_not_exist(place: Place) -> None:
+    async with open_admin(place) as admin:
         for who in ("boss", "stranger"):
             reply = await admin.call("GET", "prices/production", who=who)
             assert (reply.status, reply.reason) == (404, None)

@@ -183,7 +183,7 @@ async def test_an_emergency_stop_ends_everything_of_its_environment_before_it_an
     key, public = await open_for_play(admin), admin.service.public
     token = await mint(public, key, "ann")
     match_id, waiting = await play(admin, key)
-    async with socket_of(public.base_url, token) as bot:
+    async with socket_of(public.next_url, token) as bot:
         stopped = await admin.call_ok("POST", "emergency-stop", {"environment": "test"})
         assert await bot.closed() == 4403
     assert (stopped["environment"], stopped["matchesEnded"]) == ("test", 2)
@@ -195,7 +195,7 @@ async def test_an_emergency_stop_ends_everything_of_its_environment_before_it_an
     check_refusal(await public.call("GET", "/game/session", token), 401, None)
     check_refusal(await public.call("POST", f"/game/matches/{match_id}/join", token), 401, None)
     with pytest.raises(Refused) as refused:
-        async with socket_of(public.base_url, token):
+        async with socket_of(public.next_url, token):
             pass
     assert refused.value.status == 401
     check_stopped(await feed(admin, key), "emergency_stop")
@@ -247,14 +247,14 @@ async def test_a_deactivation_ends_all_play_before_it_answers(admin: AdminClient
     key, public = await open_for_play(admin), admin.service.public
     token = await mint(public, key, "ann")
     match_id, waiting = await play(admin, key)
-    async with socket_of(public.base_url, token) as bot:
+    async with socket_of(public.next_url, token) as bot:
         assert (await admin.call_ok("POST", "account/deactivate"))["active"] is False
         assert await bot.closed() == 4403
     check_refusal(await keyed(admin, key), 403, "partner_inactive")
     check_refusal(await keyed(admin, key, path="/partner/results"), 403, "partner_inactive")
     check_refusal(await public.call("GET", "/game/session", token), 403, "partner_inactive")
     with pytest.raises(Refused) as refused:
-        async with socket_of(public.base_url, token):
+        async with socket_of(public.next_url, token):
             pass
     assert (refused.value.status, refused.value.body["reason"]) == (403, "partner_inactive")
     assert await _status(admin, waiting) == "no_contest"

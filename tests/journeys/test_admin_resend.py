@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 from pgs.actors.messages.account.settings import AgreeTerms
@@ -13,13 +12,14 @@ from pgs.domain.rate import RESEND_POLICY
 from tests.journeys.admin_client import AdminClient, open_admin_with_webhook
 from tests.journeys.client import check_plain, check_refusal
 from tests.journeys.partners import account
+from tests.journeys.places import Place
 from tests.journeys.service import until
 
 
 @asynccontextmanager
-async def nudged(folder: Path) -> AsyncIterator[tuple[AdminClient, dict[str, Any]]]:
+async def nudged(place: Place) -> AsyncIterator[tuple[AdminClient, dict[str, Any]]]:
     """An account whose endpoint has had one nudge, about `mat_7`, and the attempt at it."""
-    async with open_admin_with_webhook(folder) as (admin, inbox):
+    async with open_admin_with_webhook(place) as (admin, inbox):
         await account(admin.service.core, "acme", AgreeTerms(PLATFORM, 1))
         saved = await admin.call_ok("POST", "webhooks/test", {"url": inbox.url})
         inbox.secret = saved["signingSecret"]
@@ -41,8 +41,8 @@ def path_of(attempt_id: str, environment: str = "test") -> str:
     return f"webhooks/{environment}/attempts/{attempt_id}/resend"
 
 
-async def test_a_nudge_is_sent_again_and_the_answer_is_the_new_attempt(tmp_path: Path) -> None:
-    async with nudged(tmp_path) as (admin, first):
+async def test_a_nudge_is_sent_again_and_the_answer_is_the_new_attempt(place: Place) -> None:
+    async with nudged(place) as (admin, first):
         assert (first["matchId"], first["resend"], first["delivered"]) == ("mat_7", False, True)
         sent = await admin.call_ok("POST", path_of(first["attemptId"]))
         assert (sent["matchId"], sent["resend"], sent["test"], sent["try"]) == (
@@ -60,9 +60,9 @@ async def test_a_nudge_is_sent_again_and_the_answer_is_the_new_attempt(tmp_path:
 
 
 async def test_a_resend_is_in_the_event_log_and_leaves_the_accounts_revision(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
-    async with nudged(tmp_path) as (admin, first):
+    async with nudged(place) as (admin, first):
         seen = (await admin.call_ok("GET", "account"))["revision"]
         for stale in (seen - 1, seen + 1):
             headers = [("If-Match", str(stale))]
@@ -83,8 +83,8 @@ async def test_a_resend_is_in_the_event_log_and_leaves_the_accounts_revision(
         assert (await admin.call_ok("GET", "account"))["revision"] == seen
 
 
-async def test_only_an_attempt_of_this_log_that_is_about_a_match_is_resent(tmp_path: Path) -> None:
-    async with nudged(tmp_path) as (admin, first):
+async def test_only_an_attempt_of_this_log_that_is_about_a_match_is_resent(place: Place) -> None:
+    async with nudged(place) as (admin, first):
         check_refusal(await admin.call("POST", path_of("att_none")), 404, "attempt_not_found")
         check_refusal(
             await admin.call("POST", path_of(first["attemptId"], "live")),
@@ -102,8 +102,8 @@ async def test_only_an_attempt_of_this_log_that_is_about_a_match_is_resent(tmp_p
         assert "webhook.nudge_resent" not in {event["action"] for event in logged}
 
 
-async def test_resends_are_bounded_for_the_whole_account(tmp_path: Path) -> None:
-    async with nudged(tmp_path) as (admin, first):
+async def test_resends_are_bounded_for_the_whole_account(place: Place) -> None:
+    async with nudged(place) as (admin, first):
         answers = [
             await admin.call("POST", path_of(first["attemptId"]))
             for _ in range(3 * RESEND_POLICY.burst)

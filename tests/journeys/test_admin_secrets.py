@@ -15,8 +15,9 @@ from pgs.domain.totp import STEP_S, code_at
 from pgs.logs import logging_to
 from tests.journeys.admin_client import BOSS, AdminClient, open_admin_with_webhook, person
 from tests.journeys.client import check_refusal, ok
-from tests.journeys.leaks import contents, leaks, shaped_like_secrets, spellings
+from tests.journeys.leaks import leaks, shaped_like_secrets, spellings
 from tests.journeys.partners import BOTH, seat_body
+from tests.journeys.places import Place
 from tests.journeys.play import match, mint, socket_of
 
 TOTP_SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
@@ -38,12 +39,12 @@ def logged_to(path: Path) -> Iterator[None]:
 
 
 async def test_after_a_journey_with_every_kind_of_secret_none_is_in_files_logs_or_metrics(
-    tmp_path: Path,
+    tmp_path: Path, place: Place
 ) -> None:
-    folder, log = tmp_path / "data", tmp_path / "log"
+    place, log = place / "data", tmp_path / "log"
     secrets: dict[str, str] = {}
     with logged_to(log):
-        async with open_admin_with_webhook(folder, log_level="debug") as (admin, inbox):
+        async with open_admin_with_webhook(place, log_level="debug") as (admin, inbox):
             await use_authenticators(admin, secrets)
             key_id = await use_keys_and_webhooks(admin, inbox, secrets)
             await play(admin, inbox, secrets)
@@ -51,19 +52,23 @@ async def test_after_a_journey_with_every_kind_of_secret_none_is_in_files_logs_o
             await admin.call_ok("DELETE", f"keys/{key_id}")
             await admin.call_ok("DELETE", "members/dev")
             await admin.call_ok("POST", "emergency-stop", {"environment": "test"})
-            status, metrics = await admin.service.internal.get("/internal/metrics")
-            assert status == 200
-            while_running = contents(folder)
+            metrics = {}
+            for internal in admin.service.internals:
+                status, text = await internal.get("/internal/metrics")
+                assert status == 200
+                metrics[f"metrics of {internal.base_url}"] = text
+            while_running = place.contents()
         places = {
             **{f"{name}, while it ran": content for name, content in while_running.items()},
-            **contents(folder),
-            "metrics": metrics,
+            **place.contents(),
+            **metrics,
             "log": log.read_bytes(),
         }
     assert len(set(secrets.values())) == len(secrets) == 14
     # The search looks in the right places: it finds values that must be there.
-    assert {"pgs.db", "pgs.db-wal, while it ran", "keys", "log", "metrics"} <= places.keys()
-    assert b"totp.activated" in places["pgs.db"]
+    stored = "event" if place.url else "pgs.db"
+    assert {stored, f"{stored}, while it ran", "keys", "log"} <= places.keys()
+    assert b"totp.activated" in places[stored]
     assert b"/partner/admin/account" in places["log"]
     assert leaks(secrets, places | {"a leak": b"... " + secrets["totp"].encode()}) == [
         ("totp", "a leak"),

@@ -1,7 +1,6 @@
 """The test match that a member starts from the portal."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,6 +30,7 @@ from tests.journeys.partners import (
     UNKNOWN,
     account,
 )
+from tests.journeys.places import Place
 from tests.journeys.service import until
 
 ASKED = {"gameId": BOTH, "tierId": BRONZE}
@@ -50,9 +50,9 @@ async def _make_ready(admin: AdminClient) -> None:
 
 
 @pytest.fixture
-async def admin(tmp_path: Path) -> AsyncIterator[AdminClient]:
+async def admin(place: Place) -> AsyncIterator[AdminClient]:
     """An account that may take seats, with its first admin and a developer without a code."""
-    async with open_admin(tmp_path) as opened:
+    async with open_admin(place) as opened:
         await _make_ready(opened)
         await opened.add_member("dev", "developer", "none")
         yield opened
@@ -164,9 +164,9 @@ async def test_a_test_match_is_refused_for_every_reason_for_which_a_test_key_is_
 
 
 async def test_a_test_match_is_refused_without_terms_and_while_the_account_is_off(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
-    async with open_admin(tmp_path) as admin:
+    async with open_admin(place) as admin:
         core = admin.service.core
         await account(core, "acme", ChangeLicence(PLATFORM, BOTH, "test_on"))
         reply = await admin.call("POST", "test-match", ASKED)
@@ -178,9 +178,9 @@ async def test_a_test_match_is_refused_without_terms_and_while_the_account_is_of
 
 
 async def test_a_deployment_of_live_alone_has_no_test_match_and_no_frame_for_it(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
-    async with open_admin(tmp_path, restrict_environment="live") as admin:
+    async with open_admin(place, restrict_environment="live") as admin:
         await _make_ready(admin)
         reply = await admin.call("POST", "test-match", ASKED)
         check_refusal(reply, 403, "test_key_against_live")

@@ -1,7 +1,6 @@
 """Bad identity tokens over HTTP: each is refused, and none breaks the service."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 import trio
@@ -13,6 +12,7 @@ from tests.http.identity import AUDIENCE, ISSUER, JWKS_URL, Web, claims, jwk, ke
 from tests.http.identity_tokens import BAD
 from tests.journeys.admin_client import AdminClient, open_admin
 from tests.journeys.client import PATIENCE_S, Reply, check_refusal, ok
+from tests.journeys.places import Place
 from tests.virtual import START
 
 SENDABLE = {
@@ -48,7 +48,7 @@ def _enough() -> None:
 
 @pytest.fixture
 async def admin(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _enough: None
+    place: Place, monkeypatch: pytest.MonkeyPatch, _enough: None
 ) -> AsyncIterator[AdminClient]:
     """A service with the issuer of `tests.http.identity` and its first admin.
 
@@ -56,7 +56,7 @@ async def admin(
     """
     checked = IdentityVerifier(ISSUER, AUDIENCE, JWKS_URL, Web().fetch, FrozenClock())
     monkeypatch.setattr("pgs.serve.make_verifier", lambda config, core: checked)
-    async with open_admin(tmp_path) as opened:
+    async with open_admin(place) as opened:
         await opened.add_member(MEMBER, "admin")
         yield opened
 
@@ -118,7 +118,7 @@ async def test_the_scheme_may_be_in_any_case_and_followed_by_several_spaces(
 async def test_an_oversized_header_ends_only_its_own_connection(
     admin: AdminClient,
 ) -> None:
-    port = int(admin.service.public.base_url.rpartition(":")[2])
+    port = int(admin.service.public.next_url.rpartition(":")[2])
     stream = await trio.open_tcp_stream("127.0.0.1", port)
     async with stream:
         head = b"GET /partner/admin/account HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "

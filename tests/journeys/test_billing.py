@@ -3,7 +3,6 @@
 import hashlib
 from collections import defaultdict
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from pgs.storage.transactions import Tx
 from tests.journeys.billed import open_billed
 from tests.journeys.client import check_plain, check_refusal
 from tests.journeys.partners import SILVER, SILVER_CENTS
+from tests.journeys.places import Place
 from tests.journeys.service import until
 
 SUMS = ("stakesUsdCents", "payoutsUsdCents", "refundsUsdCents", "rakeUsdCents")
@@ -26,8 +26,8 @@ def check_sums(figures: dict[str, int]) -> None:
     assert stakes == sum(parts) + figures.get("openUsdCents", 0)
 
 
-async def test_usage_counts_matches_on_the_day_of_their_decision(tmp_path: Path) -> None:
-    async with open_billed(tmp_path) as billed:
+async def test_usage_counts_matches_on_the_day_of_their_decision(place: Place) -> None:
+    async with open_billed(place) as billed:
         await billed.match("won")
         await billed.match("drawn")
         billed.clock.set(2028, 2, 29)
@@ -79,9 +79,9 @@ async def test_usage_counts_matches_on_the_day_of_their_decision(tmp_path: Path)
 
 
 async def test_the_seat_summary_counts_seats_on_the_day_of_their_confirmation(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
-    async with open_billed(tmp_path) as billed:
+    async with open_billed(place) as billed:
         await billed.match("won")
         await billed.match("no_contest", tier_id=SILVER, stake_usd_cents=SILVER_CENTS)
         billed.clock.set(2028, 2, 29)
@@ -104,8 +104,8 @@ async def test_the_seat_summary_counts_seats_on_the_day_of_their_confirmation(
     }
 
 
-async def test_a_day_is_final_half_an_hour_after_its_end(tmp_path: Path) -> None:
-    async with open_billed(tmp_path) as billed:
+async def test_a_day_is_final_half_an_hour_after_its_end(place: Place) -> None:
+    async with open_billed(place) as billed:
         path = "/partner/usage?from=20280228&to=20280228"
         billed.clock.set(2028, 2, 29, 0, 29)
         refused = await billed.read(path)
@@ -114,8 +114,8 @@ async def test_a_day_is_final_half_an_hour_after_its_end(tmp_path: Path) -> None
         assert (await billed.read_ok(path))["latestDay"] == "20280228"
 
 
-async def test_a_day_is_not_final_before_the_money_of_its_seats_is_recorded(tmp_path: Path) -> None:
-    async with open_billed(tmp_path) as billed:
+async def test_a_day_is_not_final_before_the_money_of_its_seats_is_recorded(place: Place) -> None:
+    async with open_billed(place) as billed:
         path = "/partner/usage?from=20280228&to=20280228"
         billed.clock.set(2028, 2, 28, 23, 50)
         await billed.seat()
@@ -131,8 +131,8 @@ async def test_a_day_is_not_final_before_the_money_of_its_seats_is_recorded(tmp_
     assert usage["totals"]["matches"] == 0  # it was decided on the 29th
 
 
-async def test_a_clock_that_was_put_back_changes_no_final_day(tmp_path: Path) -> None:
-    async with open_billed(tmp_path) as billed:
+async def test_a_clock_that_was_put_back_changes_no_final_day(place: Place) -> None:
+    async with open_billed(place) as billed:
         await billed.match("won")
         billed.clock.set(2028, 3, 1)
         path = "/partner/usage?from=20280228&to=20280229"
@@ -148,7 +148,7 @@ async def test_a_clock_that_was_put_back_changes_no_final_day(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("path", ["usage", "seat-summary", "results/digest"])
-async def test_the_refusals_of_a_range_come_in_their_order(path: str, tmp_path: Path) -> None:
+async def test_the_refusals_of_a_range_come_in_their_order(path: str, place: Place) -> None:
     cases: list[tuple[str, str, dict[str, Any]]] = [
         ("", "missing_parameter", {"parameter": "from"}),
         ("?to=nonsense", "missing_parameter", {"parameter": "from"}),
@@ -160,7 +160,7 @@ async def test_the_refusals_of_a_range_come_in_their_order(path: str, tmp_path: 
         ("?from=20280101&to=20280402", "range_too_wide", {"maxRangeDays": 92}),
         ("?from=20280101&to=20280401", "day_not_final", {"latestDay": "20280227"}),
     ]
-    async with open_billed(tmp_path) as billed:
+    async with open_billed(place) as billed:
         for query, reason, extras in cases:
             check_refusal(await billed.read(f"/partner/{path}{query}"), 400, reason, **extras)
         check_plain(await billed.read(f"/partner/{path}?from=1&from=2"), "from")
@@ -169,8 +169,8 @@ async def test_the_refusals_of_a_range_come_in_their_order(path: str, tmp_path: 
         assert (await billed.read(final, other.live)).status == 200
 
 
-async def test_a_partner_computes_the_digest_of_a_day_from_its_own_rows(tmp_path: Path) -> None:
-    async with open_billed(tmp_path) as billed:
+async def test_a_partner_computes_the_digest_of_a_day_from_its_own_rows(place: Place) -> None:
+    async with open_billed(place) as billed:
         for outcome in ("won", "drawn", "no_contest"):
             await billed.match(outcome)
         billed.clock.set(2028, 2, 29)
@@ -202,8 +202,8 @@ async def test_a_partner_computes_the_digest_of_a_day_from_its_own_rows(tmp_path
     assert [len(by_day[day]) for day in ("20280228", "20280229")] == [6, 2]
 
 
-async def test_a_match_tells_its_own_money(tmp_path: Path) -> None:
-    async with open_billed(tmp_path) as billed:
+async def test_a_match_tells_its_own_money(place: Place) -> None:
+    async with open_billed(place) as billed:
         match_id = await billed.match("won", tier_id=SILVER, stake_usd_cents=SILVER_CENTS)
         record = await billed.read_ok(f"/partner/matches/{match_id}")
     money = [
@@ -226,10 +226,10 @@ async def test_a_match_tells_its_own_money(tmp_path: Path) -> None:
 
 
 async def test_a_summary_of_more_than_200_000_seats_is_refused_and_a_shorter_one_is_answered(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
     """A million seats, as totals: the rows that a summary reads."""
-    async with open_billed(tmp_path) as billed:
+    async with open_billed(place) as billed:
         writer, first = billed.service.core.parts.database.writer, day_of(billed.clock.now()) - 10
         for day in range(10):
             key = TotalsKey(first + day, "tic-tac-toe", "bronze")
@@ -251,10 +251,10 @@ async def test_a_summary_of_more_than_200_000_seats_is_refused_and_a_shorter_one
 
 
 async def test_a_digest_of_too_many_rows_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(digest, "ROWS_MAX", 2)
-    async with open_billed(tmp_path) as billed:
+    async with open_billed(place) as billed:
         await billed.match("won")
         billed.clock.set(2028, 2, 29)
         await billed.match("won")

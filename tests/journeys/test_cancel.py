@@ -1,9 +1,8 @@
 """A partner takes a waiting seat back: its stake is refunded, and the feed says so."""
 
-from pathlib import Path
-
 from tests.journeys.client import Reply, SyncClient, check_refusal, ok
 from tests.journeys.partners import Partner, seat_body
+from tests.journeys.places import Place
 from tests.journeys.service import SharedService, in_process, until
 
 
@@ -58,8 +57,8 @@ def test_a_seat_of_another_environment_or_partner_is_not_found(
     check_refusal(_cancel(client, partner.test, "sea_unknown"), 404, "seat_not_found")
 
 
-async def test_the_money_of_a_cancelled_seat_is_recorded(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service:
+async def test_the_money_of_a_cancelled_seat_is_recorded(place: Place) -> None:
+    async with in_process(place) as service:
         partner = await service.partner()
         call = service.public.call
         seat = ok(await call("POST", "/partner/matches", partner.live, seat_body("ann", "a")))

@@ -4,12 +4,11 @@ Each row fails two neighbouring checks at once. Other tests show that each of th
 refused by itself.
 """
 
-from pathlib import Path
-
 import pytest
 
 from tests.journeys.client import Reply, SyncClient, check_refusal, ok
 from tests.journeys.partners import LIVE_ONLY, LOCKED, SILVER, Partner, seat_body
+from tests.journeys.places import Place
 from tests.journeys.seats import RemoteSettlement
 from tests.journeys.service import SharedService, in_process
 from tests.journeys.two_faults import ROWS, SEAT, Wrong
@@ -67,10 +66,10 @@ def test_the_idempotency_key_is_looked_up_before_the_tier_and_after_the_licence(
     ],
 )
 async def test_refused_calls_never_ask_a_settlement_that_is_down(
-    tmp_path: Path, fields: dict[str, object], expected: tuple[int, str], terms: bool
+    place: Place, fields: dict[str, object], expected: tuple[int, str], terms: bool
 ) -> None:
     settlement = RemoteSettlement(None)
-    async with in_process(tmp_path, settlement=settlement) as service:
+    async with in_process(place, settlement=settlement) as service:
         partner = await service.partner(terms=terms)
         reply = await service.public.call(
             "POST", SEAT, partner.test, seat_body("alice", "down", **fields)

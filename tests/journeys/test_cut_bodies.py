@@ -1,6 +1,5 @@
 """A request whose body is shorter than its Content-Length."""
 
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
@@ -9,14 +8,15 @@ import trio
 
 from tests.journeys.client import PATIENCE_S, ok
 from tests.journeys.partners import seat_body
+from tests.journeys.places import Place
 from tests.journeys.service import in_process
 
 
 @pytest.mark.parametrize("missing", [1, 40_000])
 async def test_a_truncated_body_has_no_effect_even_if_it_is_complete_json(
-    tmp_path: Path, missing: int
+    place: Place, missing: int
 ) -> None:
-    async with in_process(tmp_path) as service:
+    async with in_process(place) as service:
         key = (await service.partner()).test
         body = msgspec.json.encode(seat_body("alice", "a"))
         lines = (
@@ -25,7 +25,7 @@ async def test_a_truncated_body_has_no_effect_even_if_it_is_complete_json(
             f"Authorization: Bearer {key}",
             f"Content-Length: {len(body) + missing}",
         )
-        where = urlsplit(service.public.base_url)
+        where = urlsplit(service.public.next_url)
         with trio.fail_after(PATIENCE_S):
             async with await trio.open_tcp_stream(where.hostname or "", where.port or 0) as stream:
                 await stream.send_all("\r\n".join((*lines, "", "")).encode() + body)

@@ -6,9 +6,8 @@ from unittest import mock
 
 import pytest
 
-from pgs.actors.core import Core
 from pgs.actors.messages.account.settings import ChangeLicence
-from pgs.actors.messages.catalogue import SetTier, TierSet
+from pgs.actors.messages.catalogue import SetTier
 from pgs.actors.shared.presence import PresenceRegister
 from pgs.domain.licences import Step
 from pgs.domain.members import PLATFORM
@@ -18,7 +17,7 @@ from tests.journeys.partners import (
     Partner,
 )
 from tests.journeys.seats import take_seat
-from tests.journeys.service import SharedService
+from tests.journeys.service import Service, SharedService
 
 
 def _decide(client: SyncClient, key: str, match_id: str, body: object) -> Reply:
@@ -121,15 +120,12 @@ def test_a_licence_that_ends_stops_new_seats_but_running_matches_continue(
 def test_seats_of_two_revisions_of_a_tier_are_never_paired(shared: SharedService) -> None:
     partner, client = shared.partner(), shared.client
 
-    async def revise(core: Core, floor: int, prize: int) -> None:
-        assert isinstance(
-            await core.directory.catalogue().ask(SetTier("test", "revised", None, floor, prize)),
-            TierSet,
-        )
+    def revise(floor: int, prize: int) -> None:
+        shared.do(Service.set_tier, SetTier("test", "revised", None, floor, prize))
 
-    shared.do(revise, 100, 180)
+    revise(100, 180)
     old = ok(take_seat(client, partner.test, "alice", "a", tierId="revised"))
-    shared.do(revise, 110, 200)
+    revise(110, 200)
     new = ok(take_seat(client, partner.test, "bob", "b", tierId="revised", stakeUsdCents=110))
     assert (old["status"], new["status"], old["prizeUsdCents"], new["prizeUsdCents"]) == (
         "waiting",
@@ -137,9 +133,9 @@ def test_seats_of_two_revisions_of_a_tier_are_never_paired(shared: SharedService
         180,
         200,
     )
-    shared.do(revise, 100, 180)
+    revise(100, 180)
     assert (
         ok(take_seat(client, partner.test, "carol", "c", tierId="revised"))["status"] == "waiting"
     )
     # Restore the tier for later tests.
-    shared.do(revise, 1, 180)
+    revise(1, 180)

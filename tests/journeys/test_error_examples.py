@@ -4,10 +4,7 @@ The tests' clients compare each refusal with the reference: its status, and the 
 reason's example (`check_like_example`).
 """
 
-from pathlib import Path
-
 import pytest
-import trio
 
 from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.domain.errors import ERRORS
@@ -19,6 +16,7 @@ from tests.journeys.admin_client import open_admin_with_webhook
 from tests.journeys.billed import Billed, open_billed
 from tests.journeys.client import NOTHING, Client, HeaderList, ok
 from tests.journeys.partners import LIVE_ONLY, LOCKED, SILVER, UNKNOWN, drain, seat_body
+from tests.journeys.places import Place
 from tests.journeys.provoked_admin import provoke_as_admin
 from tests.journeys.seats import RemoteSettlement
 from tests.journeys.service import in_process
@@ -50,29 +48,29 @@ class Provoked:
 
 
 async def test_every_reason_of_the_reference_is_answered_like_its_example(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(digest, "ROWS_MAX", 2)  # 200,000 seats would take minutes
-    reasons = await _refused_everywhere(tmp_path)
-    async with open_billed(tmp_path / "billed") as billed:
+    reasons = await _refused_everywhere(place)
+    async with open_billed(place / "billed") as billed:
         provoked = Provoked(billed.service.public)
         await _launches(provoked, billed)
         await _matches(provoked, billed)
         await _themes(provoked, billed)
         await _lists(provoked, billed)
         reasons |= provoked.reasons
-    async with open_admin_with_webhook(tmp_path / "admin") as (admin, inbox):
+    async with open_admin_with_webhook(place / "admin") as (admin, inbox):
         reasons |= await provoke_as_admin(admin, inbox.url)
     assert set(ERRORS) - reasons == set()
     assert reasons - set(ERRORS) == set()
 
 
-async def _refused_everywhere(folder: Path) -> set[str]:
+async def _refused_everywhere(place: Place) -> set[str]:
     """Provoke what depends on how a service is deployed, or on stores that fail."""
     reasons = set()
     for environment in ("live", "test"):
         async with in_process(
-            folder / environment,
+            place / environment,
             restrict_environment=environment,
             settlement=RemoteSettlement(None),
         ) as service:
@@ -84,10 +82,10 @@ async def _refused_everywhere(folder: Path) -> set[str]:
                 await provoked("live_key_against_test", "GET", "/partner/me", partner.live)
                 body = seat_body("alice", "lost")
                 await provoked("settlement_unavailable", "POST", SEAT, partner.test, body)
-            service.core.parts.registry.age.renew(trio.current_time() - 600)
+            service.close_registries()
             await provoked("registry_unavailable", "GET", "/partner/me", partner.test)
             reasons |= provoked.reasons
-    async with in_process(folder / "declines", settlement=RemoteSettlement("declined")) as service:
+    async with in_process(place / "declines", settlement=RemoteSettlement("declined")) as service:
         partner = await service.partner()
         provoked = Provoked(service.public)
         await provoked("stake_declined", "POST", SEAT, partner.test, seat_body("alice", "poor"))
@@ -102,9 +100,9 @@ async def _launches(provoked: Provoked, billed: Billed) -> None:
     version = [("X-Service-Api-Version", "99")]
     await provoked("unsupported_api_version", "GET", "/partner/me", key, headers=version)
     off, busy = await service.partner("off"), await service.partner("busy", burst=5)
-    await service.core.directory.partner("off").account().ask(SwitchAccount(PLATFORM, False))
+    await service.account("off", SwitchAccount(PLATFORM, False))
     await provoked("partner_inactive", "GET", "/partner/me", off.test)
-    drain(service.core, "busy")
+    drain(service.core_of("busy"), "busy")
     await provoked("rate_limited", "GET", "/partner/me", busy.test)
     player = {"playerId": "alice"}
     await provoked("game_not_licensed", "POST", MINT, key, player | {"gameId": UNKNOWN})

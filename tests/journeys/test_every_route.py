@@ -1,10 +1,7 @@
 """Checks of every row of the endpoint table, including new rows."""
 
-from pathlib import Path
-
 import msgspec
 import pytest
-import trio
 
 from pgs.actors.messages.account.keys import RevokeKey
 from pgs.actors.messages.account.lifecycle import SwitchAccount
@@ -15,6 +12,7 @@ from pgs.http.api.endpoint import Endpoint
 from pgs.http.partner import ENDPOINTS
 from tests.journeys.client import NOTHING, Reply, SyncClient, check_refusal
 from tests.journeys.partners import Partner
+from tests.journeys.places import Place
 from tests.journeys.service import SharedService, in_process
 
 
@@ -135,11 +133,11 @@ def test_no_two_endpoints_share_a_method_and_a_path() -> None:
 
 
 async def test_a_closed_registry_answers_every_route_with_registry_unavailable(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
-    async with in_process(tmp_path) as service:
+    async with in_process(place) as service:
         partner = await service.partner()
-        service.core.parts.registry.age.renew(trio.current_time() - 600)
+        service.close_registries()
         for endpoint in ENDPOINTS:
             for key in (partner.test, partner.live):
                 body = NOTHING if endpoint.request is None else {}

@@ -1,7 +1,6 @@
 """What happens to seats, matches and keys when time passes or an account is switched off."""
 
 import re
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -16,10 +15,9 @@ from pgs.domain.matches import ABSENCE_S
 from pgs.domain.members import PLATFORM
 from pgs.domain.payouts import Payout
 from pgs.domain.seats import WAIT_S, Seat
-from pgs.storage.ledger import check_ledger
 from tests.journeys.client import PATIENCE_S, Reply, check_refusal, ok
-from tests.journeys.partners import BOTH, Partner, account, seat_body
-from tests.journeys.process import free_port
+from tests.journeys.partners import BOTH, Partner, seat_body
+from tests.journeys.places import Place
 from tests.journeys.service import Service, in_process, until
 
 MONEY = ("payoutUsdCents", "refundUsdCents", "rakeUsdCents")
@@ -52,10 +50,10 @@ async def _rows_once_paid(service: Service, key: str, count: int) -> dict[str, d
 
 
 async def test_a_seat_without_an_opponent_ends_in_a_match_of_its_own_and_is_refunded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(WAIT_S, "live", 1)
-    async with in_process(tmp_path) as service:
+    async with in_process(place) as service:
         key = (await service.partner()).live
         seat = ok(await _seat(service, key, "alice", "a"))
         assert seat["expiresAt"] == seat["seatedAt"] + 1
@@ -76,14 +74,14 @@ async def test_a_seat_without_an_opponent_ends_in_a_match_of_its_own_and_is_refu
             1,
         )
         assert ok(await _seat(service, key, "bob", "b"))["status"] == "waiting"
-        assert (await check_ledger(service.core.parts.database.reader)).sound
+        assert (await service.ledger()).sound
 
 
 async def test_a_match_that_neither_player_joins_is_no_contest_and_refunded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(ABSENCE_S, "test", 1)
-    async with in_process(tmp_path) as service:
+    async with in_process(place) as service:
         key = (await service.partner()).test
         for name in ("alice", "bob"):
             ok(await _seat(service, key, name, name))
@@ -93,14 +91,14 @@ async def test_a_match_that_neither_player_joins_is_no_contest_and_refunded(
 
 
 async def _switch_off(service: Service, partner: Partner) -> None:
-    await account(service.core, partner.partner_id, SwitchAccount(PLATFORM, False))
+    await service.account(partner.partner_id, SwitchAccount(PLATFORM, False))
 
 
 @pytest.mark.parametrize("dies_between", [False, True])
 async def test_a_deactivation_ends_what_is_open_even_when_the_process_dies_right_after_it(
-    tmp_path: Path, dies_between: bool
+    place: Place, dies_between: bool
 ) -> None:
-    async with in_process(tmp_path) as service:
+    async with in_process(place) as service:
         partner = await service.partner()
         for name in ("alice", "bob", "carol"):
             ok(await _seat(service, partner.test, name, name))
@@ -108,7 +106,7 @@ async def test_a_deactivation_ends_what_is_open_even_when_the_process_dies_right
         await _switch_off(service, partner)
         if not dies_between:
             assert await _close_play(service, partner) == 3
-    async with in_process(tmp_path) as service:
+    async with in_process(place) as service:
         check_refusal(
             await service.public.call("GET", "/partner/results", partner.test),
             403,
@@ -122,12 +120,12 @@ async def test_a_deactivation_ends_what_is_open_even_when_the_process_dies_right
         assert rows.keys() == {"alice", "bob", "carol", "dave"}
         assert {row["endReason"] for row in rows.values()} == {"account_inactive"}
         assert {row["refundUsdCents"] for row in rows.values()} == {100}
-        assert (await check_ledger(service.core.parts.database.reader)).sound
+        assert (await service.ledger()).sound
         assert ok(await _seat(service, partner.test, "erin", "e"))["status"] == "waiting"
 
 
-async def test_a_long_poll_ends_when_its_keys_revocation_falls_due(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service:
+async def test_a_long_poll_ends_when_its_keys_revocation_falls_due(place: Place) -> None:
+    async with in_process(place) as service:
         partner = await service.partner()
         parts = service.core.parts
         known = parts.registry.account(partner.partner_id)
@@ -154,11 +152,9 @@ async def test_a_long_poll_ends_when_its_keys_revocation_falls_due(tmp_path: Pat
 
 @pytest.mark.parametrize("environment", ["test", "live"])
 async def test_a_session_has_an_opaque_token_and_the_urls_of_this_service(
-    tmp_path: Path, environment: str
+    place: Place, environment: str
 ) -> None:
-    async with in_process(
-        tmp_path, base_url="https://games.example", listen=f"127.0.0.1:{free_port()}"
-    ) as service:
+    async with in_process(place, base_url="https://games.example") as service:
         partner = await service.partner()
         key = partner.test if environment == "test" else partner.live
         body = {"gameId": BOTH, "playerId": "alice", "displayName": "Alice"}
@@ -205,10 +201,10 @@ class HeldSettlement:
 
 
 async def test_simultaneous_calls_with_one_key_wait_for_one_answer_of_settlement(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
     held = HeldSettlement()
-    async with in_process(tmp_path, settlement=held) as service:
+    async with in_process(place, settlement=held) as service:
         key = (await service.partner()).test
         replies: list[Reply] = []
 
@@ -234,27 +230,27 @@ async def test_simultaneous_calls_with_one_key_wait_for_one_answer_of_settlement
 
 @pytest.mark.slow  # waits ten seconds
 async def test_a_settlement_that_does_not_answer_in_time_leaves_the_seat_pending(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settlement, "ANSWER_S", 0.2)
     held = HeldSettlement()
-    async with in_process(tmp_path, settlement=held) as service:
+    async with in_process(place, settlement=held) as service:
         key = (await service.partner()).test
         for _ in range(2):
             check_refusal(await _seat(service, key, "alice", "one"), 503, "settlement_unavailable")
         held.released.set()
         reply = await _seat(service, key, "alice", "one")
         assert (ok(reply)["status"], reply.header("idempotent-replayed")) == ("waiting", "true")
-        assert (await check_ledger(service.core.parts.database.reader)).sound
+        assert (await service.ledger()).sound
 
 
 @pytest.mark.slow  # settlement is asked again about a pending stake after 5 s
 async def test_a_pending_stake_is_confirmed_by_recovery_without_a_retry(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settlement, "ANSWER_S", 0.2)
     held = HeldSettlement()
-    async with in_process(tmp_path, settlement=held) as service:
+    async with in_process(place, settlement=held) as service:
         key = (await service.partner()).test
         check_refusal(await _seat(service, key, "alice", "one"), 503, "settlement_unavailable")
         held.released.set()

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from pgs.actors.core import Core
 from pgs.domain.cursors import make_cursor
 from tests.journeys.client import SyncClient, check_plain, check_refusal, ok
 from tests.journeys.partners import Partner, seat_body
-from tests.journeys.service import SharedService
+from tests.journeys.service import Service, SharedService
 
 
 def _cursor(client: SyncClient, key: str) -> str:
@@ -19,8 +18,8 @@ def _cursor(client: SyncClient, key: str) -> str:
 
 
 def _forge(shared: SharedService, kind: str, partner_id: str, position: str | int) -> str:
-    async def work(core: Core) -> str:
-        return make_cursor(core.parts.ring, kind, partner_id, "test", position)
+    async def work(service: Service) -> str:
+        return make_cursor(service.core.parts.ring, kind, partner_id, "test", position)
 
     return shared.do(work)
 

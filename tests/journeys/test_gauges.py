@@ -3,11 +3,11 @@
 import re
 import socket as sockets
 import struct
-from pathlib import Path
 
 import trio
 
 from tests.journeys.client import PATIENCE_S
+from tests.journeys.places import Place
 from tests.journeys.play import match, mint, socket_of
 from tests.journeys.service import Service, in_process
 
@@ -45,15 +45,15 @@ async def open_raw_socket(base_url: str, token: str) -> trio.SocketStream:
     return stream
 
 
-async def test_sockets_are_counted_however_they_end(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service:
+async def test_sockets_are_counted_however_they_end(place: Place) -> None:
+    async with in_process(place) as service:
         partner = await service.partner()
         ann, bob = [await mint(service.public, partner.test, player) for player in ("ann", "bob")]
         await until_gauges_show(service, 0, 0, 0)
-        async with socket_of(service.public.base_url, ann) as older:
-            stream = await open_raw_socket(service.public.base_url, bob)
+        async with socket_of(service.public.next_url, ann) as older:
+            stream = await open_raw_socket(service.public.next_url, bob)
             await until_gauges_show(service, 2, 2, 0)
-            async with socket_of(service.public.base_url, ann):
+            async with socket_of(service.public.next_url, ann):
                 assert await older.closed() == 4409
                 await until_gauges_show(service, 2, 2, 0)
                 stream.setsockopt(
@@ -62,23 +62,23 @@ async def test_sockets_are_counted_however_they_end(tmp_path: Path) -> None:
                 await trio.aclose_forcefully(stream)
                 await until_gauges_show(service, 1, 1, 0)
             await until_gauges_show(service, 0, 0, 0)
-        async with socket_of(service.public.base_url, ann) as abuser:
+        async with socket_of(service.public.next_url, ann) as abuser:
             await abuser.socket.send_message("no json")
             assert await abuser.closed() == 4400
         await until_gauges_show(service, 0, 0, 0)
 
 
-async def test_a_table_is_counted_from_its_first_player_to_its_end(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service:
+async def test_a_table_is_counted_from_its_first_player_to_its_end(place: Place) -> None:
+    async with in_process(place) as service:
         partner = await service.partner()
         ann, bob = [await mint(service.public, partner.test, player) for player in ("ann", "bob")]
         match_id = await match(service.public, partner.test, "ann", "bob")
         await until_gauges_show(service, 0, 0, 0)
-        async with socket_of(service.public.base_url, ann) as first:
+        async with socket_of(service.public.next_url, ann) as first:
             await until_gauges_show(service, 1, 1, 0)
             await first.ask("join", matchId=match_id)
             await until_gauges_show(service, 1, 1, 1)
-        async with socket_of(service.public.base_url, bob) as last:
+        async with socket_of(service.public.next_url, bob) as last:
             await until_gauges_show(service, 1, 1, 1)
             await last.ask("resign", matchId=match_id)
             await last.hear_until("ended")

@@ -1,6 +1,5 @@
 """Invoices over real sockets: assembled from final days, listed, traced to matches, voided."""
 
-from pathlib import Path
 from typing import Any
 
 from pgs.actors.maintenance.billing import assemble_invoices
@@ -20,6 +19,7 @@ from tests.journeys.admin_client import open_admin
 from tests.journeys.billed import Billed, open_billed
 from tests.journeys.client import check_plain, check_refusal, ok
 from tests.journeys.partners import SILVER, SILVER_CENTS
+from tests.journeys.places import Place
 
 
 async def operate(billed: Billed, command: OperatorCommand[Any, Any], args: Any) -> Any:
@@ -36,8 +36,8 @@ async def play_february(billed: Billed) -> list[str]:
     return matches
 
 
-async def test_a_month_becomes_one_invoice_whose_lines_lead_to_its_matches(tmp_path: Path) -> None:
-    async with open_billed(tmp_path) as billed:
+async def test_a_month_becomes_one_invoice_whose_lines_lead_to_its_matches(place: Place) -> None:
+    async with open_billed(place) as billed:
         matches = await play_february(billed)
         billed.clock.set(2028, 3, 1)
         await operate(billed, INVOICE_ASSEMBLE, Month("202802"))
@@ -83,8 +83,8 @@ async def test_a_month_becomes_one_invoice_whose_lines_lead_to_its_matches(tmp_p
     assert [sum(match["rakeUsdCents"] for match in page) for page in behind] == [40, 100]
 
 
-async def test_the_service_bills_past_months_by_itself_and_each_once(tmp_path: Path) -> None:
-    async with open_billed(tmp_path) as billed:
+async def test_the_service_bills_past_months_by_itself_and_each_once(place: Place) -> None:
+    async with open_billed(place) as billed:
         await play_february(billed)
         billed.clock.set(2028, 3, 5)
         await billed.match("won")
@@ -98,8 +98,8 @@ async def test_the_service_bills_past_months_by_itself_and_each_once(tmp_path: P
     ] == [(2, "20280301", 20), (1, "20280201", 140)]
 
 
-async def test_a_month_without_matches_has_no_invoice(tmp_path: Path) -> None:
-    async with open_billed(tmp_path) as billed:
+async def test_a_month_without_matches_has_no_invoice(place: Place) -> None:
+    async with open_billed(place) as billed:
         await billed.match("no_contest")
         billed.clock.set(2028, 3, 2)
         page = await operate(billed, INVOICE_ASSEMBLE, Month("202802"))
@@ -107,8 +107,8 @@ async def test_a_month_without_matches_has_no_invoice(tmp_path: Path) -> None:
         assert (await billed.read_ok("/partner/invoices"))["invoices"] == []
 
 
-async def test_an_unfinished_month_is_a_draft_that_nobody_can_read(tmp_path: Path) -> None:
-    async with open_billed(tmp_path) as billed:
+async def test_an_unfinished_month_is_a_draft_that_nobody_can_read(place: Place) -> None:
+    async with open_billed(place) as billed:
         await billed.match("won")
         await operate(billed, INVOICE_ASSEMBLE, Month("202802"))
         await operate(billed, INVOICE_ASSEMBLE, Month("202802"))
@@ -130,8 +130,8 @@ async def test_an_unfinished_month_is_a_draft_that_nobody_can_read(tmp_path: Pat
     assert (opened["status"], opened["number"]) == ("open", 1)
 
 
-async def test_what_a_void_invoice_billed_is_a_line_of_the_next_one(tmp_path: Path) -> None:
-    async with open_billed(tmp_path) as billed:
+async def test_what_a_void_invoice_billed_is_a_line_of_the_next_one(place: Place) -> None:
+    async with open_billed(place) as billed:
         await play_february(billed)
         billed.clock.set(2028, 3, 1)
         (first,) = (await operate(billed, INVOICE_ASSEMBLE, Month("202802"))).invoices
@@ -153,8 +153,8 @@ async def test_what_a_void_invoice_billed_is_a_line_of_the_next_one(tmp_path: Pa
     assert (second.number, second.total_usd_cents) == (2, 160)
 
 
-async def test_an_invoice_is_paid_once_and_a_paid_one_cannot_be_voided(tmp_path: Path) -> None:
-    async with open_billed(tmp_path) as billed:
+async def test_an_invoice_is_paid_once_and_a_paid_one_cannot_be_voided(place: Place) -> None:
+    async with open_billed(place) as billed:
         await billed.match("won")
         (draft,) = (await operate(billed, INVOICE_ASSEMBLE, Month("202802"))).invoices
         refused = await operate(billed, INVOICE_PAY, InvoiceId(draft.invoice_id))
@@ -174,8 +174,8 @@ async def test_an_invoice_is_paid_once_and_a_paid_one_cannot_be_voided(tmp_path:
     assert (shown.invoice, [line.amount_usd_cents for line in shown.lines]) == (paid, [20])
 
 
-async def test_the_list_is_paged_and_filtered(tmp_path: Path) -> None:
-    async with open_billed(tmp_path) as billed:
+async def test_the_list_is_paged_and_filtered(place: Place) -> None:
+    async with open_billed(place) as billed:
         for month in (1, 2, 3):
             billed.clock.set(2029, month, 10)
             await billed.match("won")
@@ -209,8 +209,8 @@ async def test_the_list_is_paged_and_filtered(tmp_path: Path) -> None:
             check_plain(await billed.read(f"/partner/invoices{path}?limit=501"), "limit")
 
 
-async def test_invoices_are_seen_by_their_partner_and_environment_alone(tmp_path: Path) -> None:
-    async with open_billed(tmp_path) as billed:
+async def test_invoices_are_seen_by_their_partner_and_environment_alone(place: Place) -> None:
+    async with open_billed(place) as billed:
         await billed.match("won")
         billed.clock.set(2028, 3, 1)
         (invoice,) = (await operate(billed, INVOICE_ASSEMBLE, Month("202802"))).invoices
@@ -223,9 +223,9 @@ async def test_invoices_are_seen_by_their_partner_and_environment_alone(tmp_path
 
 
 async def test_members_read_usage_and_invoices_of_the_environment_that_they_name(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
-    async with open_admin(tmp_path) as admin:
+    async with open_admin(place) as admin:
         await admin.add_member("val", "viewer", "none")
         for path in ("invoices", "invoices/inv_x", "invoices/inv_x/lines"):
             check_refusal(
@@ -247,8 +247,8 @@ async def test_members_read_usage_and_invoices_of_the_environment_that_they_name
         assert (seats["environment"], seats["to"], seats["rows"]) == ("live", "20250102", [])
 
 
-async def test_what_a_void_invoice_left_waits_for_a_month_with_matches(tmp_path: Path) -> None:
-    async with open_billed(tmp_path) as billed:
+async def test_what_a_void_invoice_left_waits_for_a_month_with_matches(place: Place) -> None:
+    async with open_billed(place) as billed:
         await billed.match("won")
         billed.clock.set(2028, 3, 1)
         (first,) = (await operate(billed, INVOICE_ASSEMBLE, Month("202802"))).invoices

@@ -1,16 +1,15 @@
 """When a key was last used: every call that it authenticates counts, successful or not."""
 
-from pathlib import Path
-
 from pgs.domain.environments import Environment
 from tests.journeys.client import check_refusal, ok
+from tests.journeys.places import Place
 from tests.journeys.service import in_process
 
 
 async def test_only_calls_that_a_key_authenticates_count_as_its_use(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
-    async with in_process(tmp_path) as service:
+    async with in_process(place) as service:
         partner = await service.partner()
 
         async def used(environment: Environment) -> bool:

@@ -1,6 +1,5 @@
 """A match from its session tokens to its payout, over real sockets."""
 
-from pathlib import Path
 from typing import Any
 
 import trio
@@ -11,6 +10,7 @@ from pgs.domain.seats import Seat
 from tests.journeys.client import ok
 from tests.journeys.launching import read_feed, seat_player
 from tests.journeys.partners import BOTH
+from tests.journeys.places import Place
 from tests.journeys.service import Service, in_process
 
 Json = dict[str, Any]
@@ -37,9 +37,9 @@ class HeldPayouts:
         return "confirmed"
 
 
-async def test_two_players_are_launched_paired_decided_and_paid(tmp_path: Path) -> None:
+async def test_two_players_are_launched_paired_decided_and_paid(place: Place) -> None:
     payouts = HeldPayouts()
-    async with in_process(tmp_path, settlement=payouts) as service:
+    async with in_process(place, settlement=payouts) as service:
         key = (await service.partner()).test
         for player_id in ("alice", "bob"):
             session = await mint(service, key, player_id)

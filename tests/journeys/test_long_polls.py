@@ -1,7 +1,6 @@
 """Long polls of the results feed: what wakes them, what ends them, how many may wait."""
 
 from functools import partial
-from pathlib import Path
 
 import pytest
 import trio
@@ -12,12 +11,13 @@ from pgs.domain.members import PLATFORM
 from pgs.http.partner import results
 from tests.journeys.client import Reply, check_refusal, ok
 from tests.journeys.launching import read_feed, seat_player
-from tests.journeys.partners import Partner, account
+from tests.journeys.partners import Partner
+from tests.journeys.places import Place
 from tests.journeys.service import Service, in_process, until
 
 
-async def test_a_long_poll_is_woken_by_a_commit(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service, trio.open_nursery() as nursery:
+async def test_a_long_poll_is_woken_by_a_commit(place: Place) -> None:
+    async with in_process(place) as service, trio.open_nursery() as nursery:
         partner = await service.partner()
         ok(await seat_player(service, partner.test, "alice", "a"))
         answers: list[Reply] = []
@@ -40,10 +40,10 @@ async def _until_held(service: Service, partner: Partner, polls: int = 1) -> Non
 
 
 async def test_a_client_that_leaves_its_long_poll_frees_its_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(results, "WAIT_MAX_S", 600)  # so long that no poll ends by itself
-    async with in_process(tmp_path) as service:
+    async with in_process(place) as service:
         partner = await service.partner()
         async with trio.open_nursery() as polling:
             polling.start_soon(partial(read_feed, service.public, partner.test, wait_s=600))
@@ -53,9 +53,9 @@ async def test_a_client_that_leaves_its_long_poll_frees_its_place(
 
 
 async def test_a_long_poll_without_news_ends_empty_with_a_cursor_to_go_on_from(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
-    async with in_process(tmp_path) as service:
+    async with in_process(place) as service:
         key = (await service.partner()).test
         begin = trio.current_time()
         page = ok(await read_feed(service.public, key, wait_s=1))
@@ -67,33 +67,31 @@ async def test_a_long_poll_without_news_ends_empty_with_a_cursor_to_go_on_from(
 
 
 async def test_a_revoked_key_ends_its_long_poll_with_a_401_without_rate_headers(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
-    async with in_process(tmp_path) as service, trio.open_nursery() as nursery:
+    async with in_process(place) as service, trio.open_nursery() as nursery:
         partner = await service.partner()
         answers: list[Reply] = []
         nursery.start_soon(_poll, service, partner, answers)
         await _until_held(service, partner)
-        await account(
-            service.core, partner.partner_id, RevokeKey(PLATFORM, partner.key_ids["test"])
-        )
+        await service.account(partner.partner_id, RevokeKey(PLATFORM, partner.key_ids["test"]))
         await until(lambda: bool(answers))
         check_refusal(answers[0], 401, "invalid_key")
 
 
-async def test_a_deactivation_ends_long_polls_as_partner_inactive(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service, trio.open_nursery() as nursery:
+async def test_a_deactivation_ends_long_polls_as_partner_inactive(place: Place) -> None:
+    async with in_process(place) as service, trio.open_nursery() as nursery:
         partner = await service.partner()
         answers: list[Reply] = []
         nursery.start_soon(_poll, service, partner, answers)
         await _until_held(service, partner)
-        await account(service.core, partner.partner_id, SwitchAccount(PLATFORM, False))
+        await service.account(partner.partner_id, SwitchAccount(PLATFORM, False))
         await until(lambda: bool(answers))
         check_refusal(answers[0], 403, "partner_inactive")
 
 
-async def test_the_33rd_long_poll_of_a_partner_is_answered_at_once(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service, trio.open_nursery() as nursery:
+async def test_the_33rd_long_poll_of_a_partner_is_answered_at_once(place: Place) -> None:
+    async with in_process(place) as service, trio.open_nursery() as nursery:
         partner = await service.partner()
         answers: list[Reply] = []
         for _ in range(32):

@@ -1,17 +1,16 @@
 """Finding the invites to one's own address, as a member of an account or of none."""
 
-from pathlib import Path
-
 from pgs.actors.messages.account.lifecycle import CreatePartner
 from pgs.actors.messages.account.people import CreateInvite, RevokeInvite
-from tests.journeys.admin_client import BOSS, open_admin
+from tests.journeys.admin_client import BOSS, open_admin, person
 from tests.journeys.client import check_refusal
+from tests.journeys.places import Place
 
 
 async def test_a_stranger_finds_the_pending_invites_to_their_address_and_no_others(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
-    async with open_admin(tmp_path) as admin:
+    async with open_admin(place) as admin:
         name = (await admin.call_ok("GET", "account"))["name"]
         none: dict[str, object] = {"invites": [], "nextCursor": None, "hasMore": False}
         assert await admin.call_ok("GET", "invites/mine", who="fay") == none
@@ -30,7 +29,32 @@ async def test_a_stranger_finds_the_pending_invites_to_their_address_and_no_othe
         assert [one["partnerName"] for one in left] == ["Other"]
 
 
-async def test_the_list_has_one_page_and_takes_no_cursor(tmp_path: Path) -> None:
-    async with open_admin(tmp_path) as admin:
+async def test_the_list_has_one_page_and_takes_no_cursor(place: Place) -> None:
+    async with open_admin(place) as admin:
         reply = await admin.call("GET", "invites/mine?cursor=x", who="fay")
         check_refusal(reply, 400, "invalid_cursor")
+
+
+async def test_a_member_of_one_account_cannot_accept_the_invite_of_another(place: Place) -> None:
+    """Of several nodes, each answers so: the accounts may belong to two others."""
+    async with open_admin(place) as admin:
+        await admin.add_member("val", "viewer")
+        for name in ("other", "third", "fourth"):
+            made = await admin.command(CreatePartner(name.title(), person("val").email), name)
+            for _ in admin.service.cores:
+                accept = f"invites/{made.invite_id}/accept"
+                reply = await admin.call("POST", accept, who="val")
+                check_refusal(reply, 409, "already_administers_another_partner")
+
+
+async def test_somebody_is_a_member_at_once_wherever_they_call(place: Place) -> None:
+    async with open_admin(place) as admin:
+        for number in range(4):
+            uid = await admin.add_member(f"dev{'abcd'[number]}", "developer", "none")
+            for _ in admin.service.cores:
+                await admin.call_ok("GET", "account", who=uid)
+            await admin.call_ok("DELETE", f"members/{uid}")
+            for _ in admin.service.cores:
+                check_refusal(
+                    await admin.call("GET", "account", who=uid), 403, "not_a_partner_admin"
+                )

@@ -1,27 +1,27 @@
 """Who is paired with whom, what a draw gives back, and the pages of the feed."""
 
 from contextlib import AsyncExitStack
-from pathlib import Path
 
 import trio
 
 from tests.journeys.client import PATIENCE_S, check_refusal, ok
 from tests.journeys.launching import read_feed, seat_player
 from tests.journeys.partners import BRONZE, SILVER
+from tests.journeys.places import Place
 from tests.journeys.play import mint, socket_of
 from tests.journeys.service import in_process
 
 
 async def test_live_seats_are_paired_in_the_next_wave_and_the_match_records_why(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
-    async with in_process(tmp_path) as service, AsyncExitStack() as stack:
+    async with in_process(place) as service, AsyncExitStack() as stack:
         key = (await service.partner()).live
         first = ok(await seat_player(service, key, "alice", "a"))
         assert first["heldBack"] == "player_absent"
         for player in ("alice", "bob"):
             token = await mint(service.public, key, player)
-            await stack.enter_async_context(socket_of(service.public.base_url, token))
+            await stack.enter_async_context(socket_of(service.public.next_url, token))
         other_tier = ok(
             await seat_player(service, key, "carol", "c", tierId=SILVER, stakeUsdCents=150)
         )
@@ -59,8 +59,8 @@ async def test_live_seats_are_paired_in_the_next_wave_and_the_match_records_why(
         assert 0 < allowed <= 0.1 * (waited + 1)
 
 
-async def test_seats_of_different_environments_are_never_paired(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service:
+async def test_seats_of_different_environments_are_never_paired(place: Place) -> None:
+    async with in_process(place) as service:
         partner = await service.partner()
         live = ok(await seat_player(service, partner.live, "alice", "one-key"))
         test = ok(await seat_player(service, partner.test, "bob", "one-key"))
@@ -75,8 +75,8 @@ async def test_seats_of_different_environments_are_never_paired(tmp_path: Path) 
         assert ok(await read_feed(service.public, partner.live))["results"] == []
 
 
-async def test_seats_of_different_partners_are_never_paired(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service:
+async def test_seats_of_different_partners_are_never_paired(place: Place) -> None:
+    async with in_process(place) as service:
         one, other = await service.partner("acme"), await service.partner("zenith")
         for partner, player_id in ((one, "alice"), (other, "bob")):
             seat = ok(await seat_player(service, partner.test, player_id, "the-same"))
@@ -103,8 +103,8 @@ async def test_seats_of_different_partners_are_never_paired(tmp_path: Path) -> N
         )
 
 
-async def test_a_draw_and_a_no_contest_give_both_stakes_back(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service:
+async def test_a_draw_and_a_no_contest_give_both_stakes_back(place: Place) -> None:
+    async with in_process(place) as service:
         key = (await service.partner()).test
         decisions: tuple[dict[str, object], ...] = (
             {"outcome": "ended", "winnerPlayerId": None},
@@ -142,8 +142,8 @@ async def test_a_draw_and_a_no_contest_give_both_stakes_back(tmp_path: Path) -> 
             )
 
 
-async def test_the_feed_is_paged_without_missing_or_repeating_a_row(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service:
+async def test_the_feed_is_paged_without_missing_or_repeating_a_row(place: Place) -> None:
+    async with in_process(place) as service:
         key = (await service.partner()).test
         for number in range(3):
             ok(await seat_player(service, key, "alice", f"a{number}"))
@@ -160,8 +160,8 @@ async def test_the_feed_is_paged_without_missing_or_repeating_a_row(tmp_path: Pa
         assert len({row["seatId"] for row in rows}) == len(rows) == 6
 
 
-async def test_a_cursor_of_an_unchanged_feed_still_works_later(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service:
+async def test_a_cursor_of_an_unchanged_feed_still_works_later(place: Place) -> None:
+    async with in_process(place) as service:
         key = (await service.partner()).test
         cursor = ok(await read_feed(service.public, key))["nextCursor"]
         assert ok(await read_feed(service.public, key, cursor))["nextCursor"] == cursor
@@ -171,9 +171,9 @@ async def test_a_cursor_of_an_unchanged_feed_still_works_later(tmp_path: Path) -
 
 
 async def test_the_cursor_of_an_empty_last_page_continues_from_the_end(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
-    async with in_process(tmp_path) as service:
+    async with in_process(place) as service:
         key = (await service.partner()).test
         for name in ("alice", "bob"):
             ok(await seat_player(service, key, name, name))

@@ -93,7 +93,7 @@ def test_neither_404_nor_405_draws_from_a_bucket(shared: SharedService) -> None:
 
 
 def test_head_is_answered_without_a_body(client: SyncClient) -> None:
-    where = urlsplit(client.base_url)
+    where = urlsplit(client.next_url)
     with socket.create_connection((where.hostname, where.port), timeout=PATIENCE_S) as sock:
         sock.sendall(b"HEAD /partner/me HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
         received = b""
@@ -209,7 +209,7 @@ def test_every_request_has_an_id_of_its_own(client: SyncClient, known: Partner) 
 def test_a_connection_stays_open_for_a_body_that_arrives_after_the_answer(
     client: SyncClient, path: str
 ) -> None:
-    where = urlsplit(client.base_url)
+    where = urlsplit(client.next_url)
     with (
         socket.create_connection((where.hostname, where.port), timeout=PATIENCE_S) as sock,
         sock.makefile("rb") as received,

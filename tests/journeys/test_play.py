@@ -1,7 +1,6 @@
 """Playing a match over real sockets, from the session tokens to the row in the feed."""
 
 from contextlib import AsyncExitStack
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -9,6 +8,7 @@ import trio
 
 from tests.journeys.client import ok
 from tests.journeys.partners import SILVER, SILVER_CENTS, Partner, seat_body
+from tests.journeys.places import Place
 from tests.journeys.play import Bot, match, match_sync, mint, mint_sync, socket_of
 from tests.journeys.service import SharedService, in_process
 
@@ -33,12 +33,12 @@ async def play_on(bot: Bot, moves: Random) -> dict[str, Any]:
             return seen
 
 
-async def test_two_bots_play_to_the_end_and_the_feed_says_who_won(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service, AsyncExitStack() as stack:
+async def test_two_bots_play_to_the_end_and_the_feed_says_who_won(place: Place) -> None:
+    async with in_process(place) as service, AsyncExitStack() as stack:
         partner = await service.partner()
         tokens = [await mint(service.public, partner.test, player) for player in ("ann", "bob")]
         bots = [
-            await stack.enter_async_context(socket_of(service.public.base_url, token))
+            await stack.enter_async_context(socket_of(service.public.next_url, token))
             for token in tokens
         ]
         for bot in bots:
@@ -62,12 +62,12 @@ async def test_two_bots_play_to_the_end_and_the_feed_says_who_won(tmp_path: Path
         assert sorted(row["result"] for row in feed) in (["lost", "won"], ["drawn", "drawn"])
 
 
-async def test_a_player_who_was_sent_a_snapshot_may_move_without_joining(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service, AsyncExitStack() as stack:
+async def test_a_player_who_was_sent_a_snapshot_may_move_without_joining(place: Place) -> None:
+    async with in_process(place) as service, AsyncExitStack() as stack:
         partner = await service.partner()
         tokens = [await mint(service.public, partner.test, player) for player in ("ann", "bob")]
         ann, bob = [
-            await stack.enter_async_context(socket_of(service.public.base_url, token))
+            await stack.enter_async_context(socket_of(service.public.next_url, token))
             for token in tokens
         ]
         assert await ann.ask("join") == await bob.ask("join") == {"type": "no_seat"}
@@ -120,7 +120,7 @@ async def test_a_waiting_socket_is_told_the_players_oldest_seat(
         for key in ("one", "two")
     )
     async with socket_of(
-        shared.client.base_url, mint_sync(shared.client, partner.test, "ann")
+        shared.client.next_url, mint_sync(shared.client, partner.test, "ann")
     ) as bot:
         assert await bot.ask("join") == {
             "type": "waiting",

@@ -1,7 +1,5 @@
 """What an open game socket says when the service cannot do what its player asks."""
 
-from pathlib import Path
-
 import pytest
 
 from pgs.actors.kernel.mail import Crashed, Overloaded
@@ -13,13 +11,13 @@ from pgs.http.api.services import Services
 from pgs.http.game import socket as game_socket
 from pgs.http.game.auth import Session, admit
 from pgs.storage.transactions import StoreOutage, WriterFull
-from tests.journeys.partners import account
+from tests.journeys.places import Place
 from tests.journeys.play import match, mint, socket_of
 from tests.journeys.service import in_process
 
 
 async def test_a_message_that_meets_an_outage_is_refused_and_the_socket_stays_open(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = {
         Overloaded("full"): "rate_limited",
@@ -27,11 +25,11 @@ async def test_a_message_that_meets_an_outage_is_refused_and_the_socket_stays_op
         Crashed("broken"): "registry_unavailable",
         StoreOutage("no disk"): "registry_unavailable",
     }
-    async with in_process(tmp_path) as service:
+    async with in_process(place) as service:
         partner = await service.partner()
         match_id = await match(service.public, partner.test, "ann", "bob")
         token = await mint(service.public, partner.test, "ann")
-        async with socket_of(service.public.base_url, token) as ann:
+        async with socket_of(service.public.next_url, token) as ann:
             for error, reason in answers.items():
 
                 async def fail(*_: object, error: Exception = error) -> None:
@@ -48,25 +46,25 @@ async def test_a_message_that_meets_an_outage_is_refused_and_the_socket_stays_op
 
 
 async def test_a_player_whose_matches_cannot_be_read_is_told_so_and_may_still_play(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail(*_: object) -> None:
         raise StoreOutage("no disk")
 
-    async with in_process(tmp_path) as service:
+    async with in_process(place) as service:
         partner = await service.partner()
         match_id = await match(service.public, partner.test, "ann", "bob")
         token = await mint(service.public, partner.test, "ann")
         monkeypatch.setattr(game_socket, "read_own", fail)
-        async with socket_of(service.public.base_url, token, is_welcomed=False) as ann:
+        async with socket_of(service.public.next_url, token, is_welcomed=False) as ann:
             assert await ann.hear() == {"type": "error", "reason": "registry_unavailable"}
             assert (await ann.ask("join"))["matchId"] == match_id
 
 
 async def test_an_account_that_is_switched_off_during_the_handshake_gets_no_open_socket(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with in_process(tmp_path) as service:
+    async with in_process(place) as service:
         partner = await service.partner()
         token = await mint(service.public, partner.test, "ann")
 
@@ -75,27 +73,27 @@ async def test_an_account_that_is_switched_off_during_the_handshake_gets_no_open
         ) -> Session | Refusal | Plain | Reply:
             verdict = await admit(services, given)
             off = SwitchAccount(PLATFORM, active=False)
-            await account(service.core, partner.partner_id, off)
+            await service.account(partner.partner_id, off)
             return verdict
 
         monkeypatch.setattr(game_socket, "admit", switch_off_after)
-        async with socket_of(service.public.base_url, token, is_welcomed=False) as ann:
+        async with socket_of(service.public.next_url, token, is_welcomed=False) as ann:
             assert await ann.closed() == 4403
         assert service.core.parts.presence.find(("acme", "test", "ann")) is None
 
 
 async def test_a_socket_that_forgets_its_matches_looks_them_up_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(game_socket, "OWN_MAX", 1)
-    async with in_process(tmp_path) as service:
+    async with in_process(place) as service:
         partner = await service.partner()
         matches = [
             await match(service.public, partner.test, "ann", other, round_=other)
             for other in ("bob", "cat")
         ]
         token = await mint(service.public, partner.test, "ann")
-        async with socket_of(service.public.base_url, token) as ann:
+        async with socket_of(service.public.next_url, token) as ann:
             for match_id in (*matches, *matches):
                 snapshot = await ann.ask("join", matchId=match_id)
                 assert (snapshot["type"], snapshot["matchId"]) == ("snapshot", match_id)

@@ -1,7 +1,6 @@
 """Session tokens on the Game API: which ones are accepted, and how others are refused."""
 
 import time
-from pathlib import Path
 
 import pytest
 import trio
@@ -9,12 +8,12 @@ import trio
 from pgs.actors.messages.account.lifecycle import EmergencyStop, SwitchAccount
 from pgs.actors.messages.account.settings import SetRate
 from pgs.actors.shared import admission
-from pgs.actors.shared.snapshots import STALE_S
 from pgs.domain.members import PLATFORM
 from pgs.domain.rate import PLAYER_POLICY
 from pgs.domain.sessions import SessionClaims, sign_session
 from tests.journeys.client import check_refusal, ok
-from tests.journeys.partners import Partner, account
+from tests.journeys.partners import Partner
+from tests.journeys.places import Place
 from tests.journeys.play import Refused, mint, mint_sync, socket_of
 from tests.journeys.service import Service, SharedService, in_process
 
@@ -35,7 +34,7 @@ async def check_refused(service: Service, bad: str, status: int, reason: str | N
     for method, path in (("GET", "/game/session"), ("POST", "/game/matches/mat_any/join")):
         check_refusal(await service.public.call(method, path, bad), status, reason)
     with pytest.raises(Refused) as refused:
-        async with socket_of(service.public.base_url, bad):
+        async with socket_of(service.public.next_url, bad):
             pass
     assert (refused.value.status, refused.value.body.get("reason")) == (status, reason)
     assert refused.value.body["error"]
@@ -48,7 +47,7 @@ async def test_a_malformed_token_is_401_without_a_reason(bad: str, shared: Share
     check_refusal(client.call("GET", "/game/session", bad), 401, None)
     check_refusal(client.call("GET", "/game/session"), 401, None)
     with pytest.raises(Refused) as refused:
-        async with socket_of(client.base_url, bad):
+        async with socket_of(client.next_url, bad):
             pass
     assert (refused.value.status, list(refused.value.body)) == (401, ["error"])
 
@@ -58,9 +57,9 @@ async def test_an_api_key_is_no_session_token(shared: SharedService, known: Part
 
 
 async def test_expired_tokens_and_tokens_minted_before_an_emergency_stop_are_401(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
-    async with in_process(tmp_path) as service:
+    async with in_process(place) as service:
         partner = await service.partner()
         assert (
             ok(await service.public.call("GET", "/game/session", token(service, partner)))[
@@ -83,23 +82,23 @@ async def test_expired_tokens_and_tokens_minted_before_an_emergency_stop_are_401
             )["playerId"]
             == "ann"
         )
-        await account(service.core, partner.partner_id, SwitchAccount(PLATFORM, active=False))
+        await service.account(partner.partner_id, SwitchAccount(PLATFORM, active=False))
         await check_refused(service, token(service, partner, generation=1), 403, "partner_inactive")
         await check_refused(service, token(service, partner, generation=0), 401, None)
 
 
-async def test_a_closed_registry_is_503(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service:
+async def test_a_closed_registry_is_503(place: Place) -> None:
+    async with in_process(place) as service:
         partner = await service.partner()
         good = await mint(service.public, partner.test, "ann")
-        async with socket_of(service.public.base_url, good) as bot:
-            service.core.parts.registry.age.renew(trio.current_time() - STALE_S)
+        async with socket_of(service.public.next_url, good) as bot:
+            service.close_registries()
             await check_refused(service, good, 503, "registry_unavailable")
             assert await bot.closed() == 4503
 
 
-async def test_a_token_of_another_environment_than_the_deployments_is_401(tmp_path: Path) -> None:
-    async with in_process(tmp_path, restrict_environment="live") as service:
+async def test_a_token_of_another_environment_than_the_deployments_is_401(place: Place) -> None:
+    async with in_process(place, restrict_environment="live") as service:
         partner = await service.partner()
         await check_refused(service, token(service, partner), 401, None)
         assert ok(
@@ -109,8 +108,8 @@ async def test_a_token_of_another_environment_than_the_deployments_is_401(tmp_pa
         )
 
 
-async def test_the_process_bucket_bounds_players_too(tmp_path: Path) -> None:
-    async with in_process(tmp_path, process_rate=3) as service:
+async def test_the_process_bucket_bounds_players_too(place: Place) -> None:
+    async with in_process(place, process_rate=3) as service:
         partner = await service.partner()
         good = token(service, partner)
         forged = [await service.public.call("GET", "/game/session", good[:-1]) for _ in range(6)]
@@ -137,9 +136,9 @@ class ClockPutRight:
 
 
 async def test_session_tokens_carry_the_real_time_and_those_from_the_future_are_401(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
-    async with in_process(tmp_path, clock=ClockPutRight()) as service:
+    async with in_process(place, clock=ClockPutRight()) as service:
         partner = await service.partner()
         minted = ok(
             await service.public.call(
@@ -157,8 +156,8 @@ async def test_session_tokens_carry_the_real_time_and_those_from_the_future_are_
         assert b"went back" in ready
 
 
-async def test_each_player_has_a_bucket_of_calls_and_handshakes(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service:
+async def test_each_player_has_a_bucket_of_calls_and_handshakes(place: Place) -> None:
+    async with in_process(place) as service:
         partner = await service.partner()
         good = token(service, partner)
         admitted = 0
@@ -171,11 +170,11 @@ async def test_each_player_has_a_bucket_of_calls_and_handshakes(tmp_path: Path) 
         assert ok(await service.public.call("GET", "/game/session", other))["playerId"] == "ben"
 
 
-async def test_the_players_of_a_partner_share_ten_times_its_bucket(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service:
+async def test_the_players_of_a_partner_share_ten_times_its_bucket(place: Place) -> None:
+    async with in_process(place) as service:
         partner = await service.partner()
         tokens = [await mint(service.public, partner.test, name) for name in ("ann", "ben")]
-        await account(service.core, partner.partner_id, SetRate(PLATFORM, 1, 1))
+        await service.account(partner.partner_id, SetRate(PLATFORM, 1, 1))
         game = service.core.directory.partner(partner.partner_id).game_admission
         known = service.core.parts.registry.account(partner.partner_id)
         assert known is not None
@@ -189,7 +188,7 @@ async def test_the_players_of_a_partner_share_ten_times_its_bucket(tmp_path: Pat
 
 
 async def test_a_player_who_ignores_refusals_is_slowed_down(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = list[float]()
     monkeypatch.setattr(
@@ -201,7 +200,7 @@ async def test_a_player_who_ignores_refusals_is_slowed_down(
         held.append(seconds)
         await sleep(seconds)
 
-    async with in_process(tmp_path) as service:
+    async with in_process(place) as service:
         good = token(service, await service.partner())
         monkeypatch.setattr("pgs.http.game.auth.trio.sleep", noted)
         refused = await service.public.call("GET", "/game/session", good)
@@ -210,10 +209,10 @@ async def test_a_player_who_ignores_refusals_is_slowed_down(
         assert held.count(0.01) == 1
 
 
-async def test_a_socket_closes_when_its_token_expires(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service:
+async def test_a_socket_closes_when_its_token_expires(place: Place) -> None:
+    async with in_process(place) as service:
         partner = await service.partner()
-        async with socket_of(service.public.base_url, token(service, partner, ttl_s=2)) as bot:
+        async with socket_of(service.public.next_url, token(service, partner, ttl_s=2)) as bot:
             assert await bot.closed() == 4401
 
 
@@ -222,7 +221,7 @@ async def test_a_socket_may_send_its_token_in_the_header(
 ) -> None:
     good = mint_sync(shared.client, known.test, "ann")
     header = [(b"authorization", b"Bearer " + good.encode())]
-    async with socket_of(shared.client.base_url, good, subprotocols=[], headers=header) as bot:
+    async with socket_of(shared.client.next_url, good, subprotocols=[], headers=header) as bot:
         assert await bot.ask("ping", id=1) == {"type": "pong", "id": 1}
 
 
@@ -231,7 +230,7 @@ async def test_a_handshake_with_a_token_but_without_the_protocol_is_refused(
 ) -> None:
     good = mint_sync(shared.client, known.test, "ann")
     with pytest.raises(Refused) as refused:
-        async with socket_of(shared.client.base_url, good, subprotocols=[f"pgs.token.{good}"]):
+        async with socket_of(shared.client.next_url, good, subprotocols=[f"pgs.token.{good}"]):
             pass
     assert refused.value.status == 400
 

@@ -1,7 +1,6 @@
 """What the game socket refuses, whom it lets join, and what ends it."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import trio
@@ -10,17 +9,16 @@ from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.domain.members import PLATFORM
 from pgs.storage.moves import moves_of_match
 from tests.journeys.client import check_refusal, ok
-from tests.journeys.partners import Partner, account
+from tests.journeys.partners import Partner
+from tests.journeys.places import NewPlace, Place
 from tests.journeys.play import Bot, match, match_sync, mint, mint_sync, socket_of
 from tests.journeys.service import SharedService, in_process, until
 
 
 @pytest.fixture(scope="module", params=["on", "off"], ids=["lane", "hypercorn"])
-def shared(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[SharedService]:
+def shared(request: pytest.FixtureRequest, new_place: NewPlace) -> Iterator[SharedService]:
     """A service whose sockets go through the lane, or through hypercorn."""
-    service = SharedService(tmp_path_factory.mktemp("sockets"), lane=request.param)
+    service = SharedService(new_place("sockets"), lane=request.param)
     service.start()
     yield service
     service.stop()
@@ -32,8 +30,8 @@ async def test_the_refusals_of_a_move_come_in_order(
     match_id = match_sync(shared.client, partner.test, "ann", "bob")
     tokens = [mint_sync(shared.client, partner.test, player) for player in ("ann", "bob")]
     async with (
-        socket_of(shared.client.base_url, tokens[0]) as ann,
-        socket_of(shared.client.base_url, tokens[1]) as bob,
+        socket_of(shared.client.next_url, tokens[0]) as ann,
+        socket_of(shared.client.next_url, tokens[1]) as bob,
     ):
 
         def refused(reason: str) -> dict[str, str]:
@@ -81,7 +79,7 @@ async def test_json_that_is_no_message_is_refused_and_the_socket_stays_open(
     text: str, shared: SharedService, known: Partner
 ) -> None:
     async with socket_of(
-        shared.client.base_url, mint_sync(shared.client, known.test, "ann")
+        shared.client.next_url, mint_sync(shared.client, known.test, "ann")
     ) as bot:
         await bot.socket.send_message(text)
         assert await bot.hear() == {"type": "error", "reason": "bad_message"}
@@ -97,7 +95,7 @@ async def test_text_that_is_no_json_closes_the_socket(
     abuse: str | bytes, shared: SharedService, known: Partner
 ) -> None:
     async with socket_of(
-        shared.client.base_url, mint_sync(shared.client, known.test, "ann")
+        shared.client.next_url, mint_sync(shared.client, known.test, "ann")
     ) as bot:
         await bot.socket.send_message(abuse)
         assert await bot.closed() == 4400
@@ -105,7 +103,7 @@ async def test_text_that_is_no_json_closes_the_socket(
 
 async def test_too_many_messages_close_the_socket(shared: SharedService, known: Partner) -> None:
     async with socket_of(
-        shared.client.base_url, mint_sync(shared.client, known.test, "ann")
+        shared.client.next_url, mint_sync(shared.client, known.test, "ann")
     ) as bot:
         for number in range(21):
             await bot.send("ping", id=number)
@@ -130,14 +128,14 @@ async def test_a_player_can_join_only_own_matches_in_the_same_environment(
     check_refusal(
         client.call("POST", "/game/matches/mat_nothing/join", test), 404, "match_not_found"
     )
-    async with socket_of(client.base_url, live) as bot:
+    async with socket_of(client.next_url, live) as bot:
         for kind, fields in (("join", {}), ("resign", {}), ("move", {"ply": 0, "move": "a1"})):
             assert await bot.ask(kind, matchId=own, **fields) == {
                 "type": "error",
                 "reason": "cross_environment_join",
                 "ref": own,
             }
-    async with socket_of(client.base_url, eve) as bot:
+    async with socket_of(client.next_url, eve) as bot:
         assert (await bot.ask("move", matchId=own, ply=0, move="a1"))["reason"] == "match_not_found"
         assert await bot.ask("join", matchId="mat_nothing") == {
             "type": "error",
@@ -154,8 +152,8 @@ async def test_a_player_is_connected_once_a_socket_has_joined_and_not_before(
         mint_sync(shared.client, partner.test, player, displayName=player.title())
         for player in ("ann", "bob")
     ]
-    async with socket_of(shared.client.base_url, tokens[0]) as ann:
-        async with socket_of(shared.client.base_url, tokens[1]) as bob:
+    async with socket_of(shared.client.next_url, tokens[0]) as ann:
+        async with socket_of(shared.client.next_url, tokens[1]) as bob:
             assert (await bob.ask("ping", id=1))["type"] == "pong", "the socket is open"
             seen = await ann.ask("join")
             assert seen["opponent"] == {"playerId": "bob", "connected": False}
@@ -174,8 +172,8 @@ async def test_a_player_who_moves_without_having_joined_is_joined_first(
     match_id = match_sync(shared.client, partner.test, "ann", "bob")
     tokens = [mint_sync(shared.client, partner.test, player) for player in ("ann", "bob")]
     async with (
-        socket_of(shared.client.base_url, tokens[0]) as ann,
-        socket_of(shared.client.base_url, tokens[1]) as bob,
+        socket_of(shared.client.next_url, tokens[0]) as ann,
+        socket_of(shared.client.next_url, tokens[1]) as bob,
     ):
         snapshot = await ann.ask("move", matchId=match_id, ply=0, move="b2")
         assert (snapshot["type"], snapshot["matchId"], snapshot["ply"]) == ("snapshot", match_id, 0)
@@ -184,7 +182,7 @@ async def test_a_player_who_moves_without_having_joined_is_joined_first(
         assert (await bob.hear_until("ended"))["result"] == "lost"
         assert (await ann.hear_until("ended"))["result"] == "won"
     async with socket_of(
-        shared.client.base_url, tokens[1]
+        shared.client.next_url, tokens[1]
     ) as late:  # a match that is over cannot be joined
         assert (await late.ask("resign", matchId=match_id))["reason"] == "match_over"
 
@@ -194,27 +192,27 @@ async def test_a_newer_socket_replaces_the_older_one(
 ) -> None:
     match_id = match_sync(shared.client, partner.test, "ann", "bob")
     token = mint_sync(shared.client, partner.test, "ann")
-    async with socket_of(shared.client.base_url, token) as older:
+    async with socket_of(shared.client.next_url, token) as older:
         assert (await older.ask("join"))["matchId"] == match_id
-        async with socket_of(shared.client.base_url, token) as newer:
+        async with socket_of(shared.client.next_url, token) as newer:
             assert await older.closed() == 4409
             assert (await newer.ask("join"))["ply"] == 0
             assert (await newer.ask("move", matchId=match_id, ply=0, move="a1"))["type"] == "moved"
 
 
-async def test_a_deactivated_account_stops_play_at_once(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service:
+async def test_a_deactivated_account_stops_play_at_once(place: Place) -> None:
+    async with in_process(place) as service:
         partner = await service.partner()
         token = await mint(service.public, partner.test, "ann")
-        async with socket_of(service.public.base_url, token) as bot:
-            await account(service.core, partner.partner_id, SwitchAccount(PLATFORM, active=False))
+        async with socket_of(service.public.next_url, token) as bot:
+            await service.account(partner.partner_id, SwitchAccount(PLATFORM, active=False))
             assert await bot.closed() == 4403
         check_refusal(
             await service.public.call("GET", "/game/session", token), 403, "partner_inactive"
         )
 
 
-async def test_a_restart_loses_only_the_connection(tmp_path: Path) -> None:
+async def test_a_restart_loses_only_the_connection(place: Place) -> None:
     told: list[int] = []
 
     async def stay(base_url: str, token: str, *, task_status: trio.TaskStatus[Bot]) -> None:
@@ -223,11 +221,11 @@ async def test_a_restart_loses_only_the_connection(tmp_path: Path) -> None:
             task_status.started(bot)
             told.append(await bot.closed())
 
-    async with trio.open_nursery() as nursery, in_process(tmp_path) as service:
+    async with trio.open_nursery() as nursery, in_process(place) as service:
         partner = await service.partner()
         tokens = [await mint(service.public, partner.test, player) for player in ("ann", "bob")]
         match_id = await match(service.public, partner.test, "ann", "bob")
-        ann, _ = [await nursery.start(stay, service.public.base_url, token) for token in tokens]
+        ann, _ = [await nursery.start(stay, service.public.next_url, token) for token in tokens]
         await ann.send("move", matchId=match_id, ply=0, move="b2")
 
         async def has_moved() -> bool:
@@ -237,8 +235,8 @@ async def test_a_restart_loses_only_the_connection(tmp_path: Path) -> None:
         await until(has_moved)
     assert told == [1001, 1001]
     async with (
-        in_process(tmp_path) as service,
-        socket_of(service.public.base_url, tokens[1]) as bob,
+        in_process(place) as service,
+        socket_of(service.public.next_url, tokens[1]) as bob,
     ):
         snapshot = await bob.ask("join")
         assert (snapshot["ply"], snapshot["turn"], snapshot["state"]["board"][1]) == (

@@ -1,14 +1,14 @@
 """A partner's prices after the floor and the prize of a tier have changed."""
 
-from pathlib import Path
 from typing import Any
 
 from pgs.actors.messages.account.settings import SetPrices
-from pgs.actors.messages.catalogue import SetTier, TierSet
+from pgs.actors.messages.catalogue import SetTier
 from pgs.domain.members import PLATFORM
 from tests.journeys.admin_client import open_admin
 from tests.journeys.client import check_refusal, ok
-from tests.journeys.partners import BOTH, BRONZE, SILVER, SILVER_CENTS, TEST_TIER, Partner, account
+from tests.journeys.partners import BOTH, BRONZE, SILVER, SILVER_CENTS, TEST_TIER, Partner
+from tests.journeys.places import Place
 from tests.journeys.service import Service, in_process
 
 
@@ -20,22 +20,17 @@ async def _silver(service: Service, key: str) -> tuple[dict[str, Any], dict[str,
 
 
 async def _set_silver(service: Service, floor: int, prize: int) -> None:
-    assert isinstance(
-        await service.core.directory.catalogue().ask(SetTier("test", SILVER, None, floor, prize)),
-        TierSet,
-    )
+    await service.set_tier(SetTier("test", SILVER, None, floor, prize))
 
 
 async def _set_price(service: Service, partner: Partner) -> None:
-    await account(
-        service.core, partner.partner_id, SetPrices(PLATFORM, "test", {SILVER: SILVER_CENTS})
-    )
+    await service.account(partner.partner_id, SetPrices(PLATFORM, "test", {SILVER: SILVER_CENTS}))
 
 
 async def test_a_price_that_no_longer_fits_its_tier_is_shown_nowhere_until_it_is_set_again(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
-    async with in_process(tmp_path) as service:
+    async with in_process(place) as service:
         partner = await service.partner()
         await _set_silver(service, SILVER_CENTS + 10, 2 * SILVER_CENTS)
         tier, prices = await _silver(service, partner.test)
@@ -59,9 +54,9 @@ async def test_a_price_that_no_longer_fits_its_tier_is_shown_nowhere_until_it_is
 
 
 async def test_tiers_are_sorted_by_the_partners_price_and_then_by_id(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
-    async with in_process(tmp_path) as service:
+    async with in_process(place) as service:
         partner = await service.partner()
         for tier_id, floor in (
             ("a-dear", 900),
@@ -69,15 +64,8 @@ async def test_tiers_are_sorted_by_the_partners_price_and_then_by_id(
             ("z-cheap", 50),
             ("y-cheap", 50),
         ):
-            assert isinstance(
-                await service.core.directory.catalogue().ask(
-                    SetTier("test", tier_id, None, floor, 2 * floor)
-                ),
-                TierSet,
-            )
-        await account(
-            service.core, partner.partner_id, SetPrices(PLATFORM, "test", {"b-priced": 200})
-        )
+            await service.set_tier(SetTier("test", tier_id, None, floor, 2 * floor))
+        await service.account(partner.partner_id, SetPrices(PLATFORM, "test", {"b-priced": 200}))
         ladder = ok(
             await service.public.call("GET", f"/partner/tiers?gameId={BOTH}", partner.test)
         )["tiers"]
@@ -94,15 +82,15 @@ async def test_tiers_are_sorted_by_the_partners_price_and_then_by_id(
 
 
 async def test_members_read_every_tier_beside_the_price_that_they_have_set(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
-    async with open_admin(tmp_path) as admin:
+    async with open_admin(place) as admin:
         await admin.add_member("val", "viewer", "none")
-        catalogue = admin.service.core.directory.catalogue()
+        set_tier = admin.service.set_tier
         for tier_id, floor, prize in (("gold", 1000, 1800), ("mad", 10, 900), ("tin", 100, 180)):
-            await catalogue.ask(SetTier("test", tier_id, tier_id.title(), floor, prize))
+            await set_tier(SetTier("test", tier_id, tier_id.title(), floor, prize))
         await admin.command(SetPrices(PLATFORM, "test", {"gold": 1700, "tin": 120}))
-        await catalogue.ask(SetTier("test", "gold", None, 1000, 1600))
+        await set_tier(SetTier("test", "gold", None, 1000, 1600))
         check_refusal(
             await admin.call("GET", "tiers"), 400, "missing_parameter", parameter="environment"
         )

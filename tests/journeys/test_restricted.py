@@ -1,12 +1,11 @@
 """A deployment that serves only one environment."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.journeys.admin_client import open_admin
 from tests.journeys.client import check_refusal, ok
 from tests.journeys.partners import seat_body
+from tests.journeys.places import Place
 from tests.journeys.service import SharedService, in_process
 
 
@@ -36,8 +35,8 @@ def test_a_live_deployment_serves_live_keys(live_only: SharedService) -> None:
     )
 
 
-async def test_a_test_deployment_refuses_live_keys_and_serves_test_keys(tmp_path: Path) -> None:
-    async with in_process(tmp_path, restrict_environment="test") as service:
+async def test_a_test_deployment_refuses_live_keys_and_serves_test_keys(place: Place) -> None:
+    async with in_process(place, restrict_environment="test") as service:
         partner = await service.partner()
         for method, path in (("GET", "/partner/me"), ("POST", "/partner/matches")):
             reply = await service.public.call(method, path, partner.live, {})
@@ -56,8 +55,8 @@ def test_an_unrestricted_deployment_serves_both(shared: SharedService, environme
     assert ok(shared.client.call("GET", "/partner/me", key))["environment"] == environment
 
 
-async def test_the_other_environments_keys_can_still_be_managed(tmp_path: Path) -> None:
-    async with open_admin(tmp_path, restrict_environment="live") as admin:
+async def test_the_other_environments_keys_can_still_be_managed(place: Place) -> None:
+    async with open_admin(place, restrict_environment="live") as admin:
         made = await admin.call_ok("POST", "keys", {"environment": "test", "label": "other"})
         check_refusal(
             await admin.service.public.call("GET", "/partner/me", made["apiKey"]),

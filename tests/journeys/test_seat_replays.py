@@ -1,7 +1,5 @@
 """A seat and its idempotency key: replays, conflicts, and stakes that settlement keeps open."""
 
-from pathlib import Path
-
 import pytest
 import trio
 
@@ -18,6 +16,7 @@ from tests.journeys.partners import (
     Partner,
     seat_body,
 )
+from tests.journeys.places import Place
 from tests.journeys.seats import SEAT_FIELDS, RemoteSettlement, take_seat
 from tests.journeys.service import SharedService, in_process
 
@@ -156,8 +155,8 @@ def test_a_player_may_hold_several_seats_but_is_never_paired_with_themselves(
     assert now == ["matched", "waiting", "waiting"]
 
 
-async def test_two_calls_at_once_with_one_key_take_one_seat(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service:
+async def test_two_calls_at_once_with_one_key_take_one_seat(place: Place) -> None:
+    async with in_process(place) as service:
         partner = await service.partner()
         replies: list[Reply] = []
 
@@ -178,8 +177,8 @@ async def test_two_calls_at_once_with_one_key_take_one_seat(tmp_path: Path) -> N
         ]
 
 
-async def test_a_confirmed_stake_takes_a_waiting_seat(tmp_path: Path) -> None:
-    async with in_process(tmp_path, settlement=RemoteSettlement("confirmed")) as service:
+async def test_a_confirmed_stake_takes_a_waiting_seat(place: Place) -> None:
+    async with in_process(place, settlement=RemoteSettlement("confirmed")) as service:
         key = (await service.partner()).test
         reply = await service.public.call(
             "POST", "/partner/matches", key, seat_body("alice", "one")
@@ -189,10 +188,10 @@ async def test_a_confirmed_stake_takes_a_waiting_seat(tmp_path: Path) -> None:
 
 
 async def test_every_retry_is_settlement_unavailable_until_settlement_answers(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
     remote = RemoteSettlement(None)
-    async with in_process(tmp_path, settlement=remote) as service:
+    async with in_process(place, settlement=remote) as service:
         key = (await service.partner()).test
 
         async def seat() -> Reply:
@@ -222,10 +221,10 @@ async def test_every_retry_is_settlement_unavailable_until_settlement_answers(
 
 
 async def test_a_declined_stake_is_402_with_the_seats_fields_and_stays_declined(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
     remote = RemoteSettlement("declined")
-    async with in_process(tmp_path, settlement=remote) as service:
+    async with in_process(place, settlement=remote) as service:
         key = (await service.partner()).test
 
         async def seat(**fields: object) -> Reply:

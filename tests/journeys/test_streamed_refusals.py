@@ -1,7 +1,5 @@
 """Every refusal of a call with a known key reaches the live stream, whichever check refuses it."""
 
-from pathlib import Path
-
 import trio
 
 from pgs.actors.messages.account.keys import RevokeKey
@@ -9,7 +7,8 @@ from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.domain.environments import Environment
 from pgs.domain.members import PLATFORM
 from tests.journeys.client import NOTHING, PATIENCE_S, HeaderList
-from tests.journeys.partners import Partner, account
+from tests.journeys.partners import Partner
+from tests.journeys.places import Place
 from tests.journeys.service import Service, in_process
 
 DECIDE = "/partner/test/matches/{match_id}/decide"
@@ -38,8 +37,8 @@ async def refuse_and_stream(
     return reply.reason, [(event.detail["path"], event.detail["reason"]) for event in refusals]
 
 
-async def test_a_refused_version_reaches_the_live_stream(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service:
+async def test_a_refused_version_reaches_the_live_stream(place: Place) -> None:
+    async with in_process(place) as service:
         partner = await service.partner()
         version = [("x-service-api-version", "99")]
         reason = "unsupported_api_version"
@@ -49,10 +48,10 @@ async def test_a_refused_version_reaches_the_live_stream(tmp_path: Path) -> None
         )
 
 
-async def test_a_refusal_of_an_inactive_account_reaches_the_live_stream(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service:
+async def test_a_refusal_of_an_inactive_account_reaches_the_live_stream(place: Place) -> None:
+    async with in_process(place) as service:
         partner = await service.partner()
-        await account(service.core, partner.partner_id, SwitchAccount(PLATFORM, active=False))
+        await service.account(partner.partner_id, SwitchAccount(PLATFORM, active=False))
         reason = "partner_inactive"
         assert await refuse_and_stream(service, partner, "live") == (
             reason,
@@ -60,8 +59,8 @@ async def test_a_refusal_of_an_inactive_account_reaches_the_live_stream(tmp_path
         )
 
 
-async def test_a_key_of_the_other_environment_reaches_the_live_stream(tmp_path: Path) -> None:
-    async with in_process(tmp_path, restrict_environment="live") as service:
+async def test_a_key_of_the_other_environment_reaches_the_live_stream(place: Place) -> None:
+    async with in_process(place, restrict_environment="live") as service:
         partner = await service.partner()
         reason = "test_key_against_live"
         assert await refuse_and_stream(service, partner, "test") == (
@@ -70,11 +69,11 @@ async def test_a_key_of_the_other_environment_reaches_the_live_stream(tmp_path: 
         )
 
 
-async def test_a_revoked_key_reaches_the_live_stream(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service:
+async def test_a_revoked_key_reaches_the_live_stream(place: Place) -> None:
+    async with in_process(place) as service:
         partner = await service.partner()
         revoke = RevokeKey(PLATFORM, partner.key_ids["test"])
-        await account(service.core, partner.partner_id, revoke)
+        await service.account(partner.partner_id, revoke)
         reason = "invalid_key"
         assert await refuse_and_stream(service, partner, "test") == (
             reason,
@@ -82,8 +81,8 @@ async def test_a_revoked_key_reaches_the_live_stream(tmp_path: Path) -> None:
         )
 
 
-async def test_a_live_key_on_a_call_for_test_keys_reaches_the_live_stream(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service:
+async def test_a_live_key_on_a_call_for_test_keys_reaches_the_live_stream(place: Place) -> None:
+    async with in_process(place) as service:
         partner = await service.partner()
         reason = "test_key_required"
         path = DECIDE.format(match_id="mat_x")
@@ -93,8 +92,8 @@ async def test_a_live_key_on_a_call_for_test_keys_reaches_the_live_stream(tmp_pa
         )
 
 
-async def test_a_refusal_of_the_handler_reaches_the_live_stream_once(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as service:
+async def test_a_refusal_of_the_handler_reaches_the_live_stream_once(place: Place) -> None:
+    async with in_process(place) as service:
         partner = await service.partner()
         reason = "match_not_found"
         assert await refuse_and_stream(service, partner, "test", path="/partner/matches/mat_x") == (

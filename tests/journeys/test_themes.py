@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +15,8 @@ from tests.http.embed.embedding import embedding_service
 from tests.http.test_logos import picture
 from tests.journeys.admin_client import BOSS, open_admin
 from tests.journeys.client import Reply, SyncClient, check_plain, check_refusal, ok
-from tests.journeys.partners import Partner, account
+from tests.journeys.partners import Partner
+from tests.journeys.places import Place
 from tests.journeys.play import mint_sync
 from tests.journeys.service import SharedService
 
@@ -133,9 +133,9 @@ def test_a_session_has_the_theme_with_the_address_of_its_logo(shared: SharedServ
 
 
 async def test_members_write_both_environments_with_a_code_and_the_log_says_so(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
-    async with open_admin(tmp_path) as admin:
+    async with open_admin(place) as admin:
         for environment in ("test", "live"):
             written = ok(await admin.call("PUT", f"theme/{environment}", SENT, who=BOSS))
             read = ok(await admin.call("GET", f"theme/{environment}", who=BOSS))
@@ -150,9 +150,9 @@ async def test_members_write_both_environments_with_a_code_and_the_log_says_so(
         check_refusal(refused, 422, "theme_field_invalid", parameter="textColor")
 
 
-async def test_a_logo_is_served_under_its_hash_and_nothing_else_is(tmp_path: Path) -> None:
+async def test_a_logo_is_served_under_its_hash_and_nothing_else_is(place: Place) -> None:
     sha256 = STORED_LOGO["sha256"]
-    async with embedding_service(tmp_path) as service:
+    async with embedding_service(place) as service:
 
         async def get(path: str, *headers: tuple[str, str]) -> Reply:
             return await service.public.call("GET", path, headers=headers)
@@ -180,11 +180,11 @@ async def test_a_logo_is_served_under_its_hash_and_nothing_else_is(tmp_path: Pat
 
 @pytest.mark.parametrize("environment", ["live", "test"])
 async def test_the_document_holds_the_theme_and_may_load_the_logo(
-    environment: Environment, tmp_path: Path
+    environment: Environment, place: Place
 ) -> None:
-    async with embedding_service(tmp_path) as service:
+    async with embedding_service(place) as service:
         theme = StoredTheme(replace(DEFAULT, display_name="<Acme>"))
-        await account(service.core, "acme", SetTheme(PLATFORM, environment, theme))
+        await service.account("acme", SetTheme(PLATFORM, environment, theme))
         path = "/embed/acme" if environment == "live" else "/embed/test/acme"
         document = await service.public.call("GET", path)
         assert "&quot;displayName&quot;:&quot;&lt;Acme&gt;&quot;" in document.content.decode()

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from email.utils import parsedate_to_datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +15,8 @@ from pgs.http.partner.me import Me
 from pgs.http.partner.results import ResultRow
 from pgs.http.partner.seats import SeatRecord, TakeSeat
 from tests.journeys.client import check_plain, ok
-from tests.journeys.partners import BRONZE, Partner, account, seat_body
+from tests.journeys.partners import BRONZE, Partner, seat_body
+from tests.journeys.places import Place
 from tests.journeys.service import Service, in_process
 
 NOW = SystemClock().now()
@@ -38,14 +38,14 @@ V1, V2 = [("X-Service-Api-Version", "1")], [("X-Service-Api-Version", "2")]
 
 
 @pytest.fixture
-async def service(tmp_path: Path) -> AsyncIterator[Service]:
+async def service(place: Place) -> AsyncIterator[Service]:
     """A service that serves both versions."""
-    async with in_process(tmp_path, versions=TWO) as running:
+    async with in_process(place, versions=TWO) as running:
         yield running
 
 
 async def _pin(service: Service, partner: Partner, version: int) -> None:
-    await account(service.core, partner.partner_id, SetPin(PLATFORM, "test", version))
+    await service.account(partner.partner_id, SetPin(PLATFORM, "test", version))
 
 
 async def test_a_field_is_renamed_in_2_while_clients_of_1_see_no_change(service: Service) -> None:

@@ -1,13 +1,12 @@
 """Which version answers a call, and which version the answer names."""
 
-from pathlib import Path
-
 import msgspec
 import pytest
 
 from pgs.domain.versions import ServedVersions
 from tests.journeys.client import SyncClient, check_refusal, ok
 from tests.journeys.partners import Partner, seat_body
+from tests.journeys.places import Place
 from tests.journeys.service import in_process
 
 HEADER = "X-Service-Api-Version"
@@ -82,8 +81,8 @@ def test_nothing_is_done_for_an_unserved_version(client: SyncClient, partner: Pa
     assert reply.header("idempotent-replayed") is None
 
 
-async def test_each_environment_has_a_pin_of_its_own(tmp_path: Path) -> None:
-    async with in_process(tmp_path, versions=ServedVersions(frozenset({1, 2}), 2)) as service:
+async def test_each_environment_has_a_pin_of_its_own(place: Place) -> None:
+    async with in_process(place, versions=ServedVersions(frozenset({1, 2}), 2)) as service:
         partner = await service.partner()
         registry = service.core.parts.registry
         account = registry.account(partner.partner_id)
@@ -114,8 +113,8 @@ async def test_each_environment_has_a_pin_of_its_own(tmp_path: Path) -> None:
                 assert reply.version == pin
 
 
-async def test_a_new_account_is_pinned_to_the_current_version(tmp_path: Path) -> None:
-    async with in_process(tmp_path, versions=ServedVersions(frozenset({1, 2}), 2)) as service:
+async def test_a_new_account_is_pinned_to_the_current_version(place: Place) -> None:
+    async with in_process(place, versions=ServedVersions(frozenset({1, 2}), 2)) as service:
         partner = await service.partner()
         for key in (partner.test, partner.live):
             reply = await service.public.call("GET", "/partner/me", key)
@@ -123,9 +122,9 @@ async def test_a_new_account_is_pinned_to_the_current_version(tmp_path: Path) ->
 
 
 async def test_an_answer_without_an_account_is_stamped_with_the_current_version(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
-    async with in_process(tmp_path, versions=ServedVersions(frozenset({1, 2}), 2)) as service:
+    async with in_process(place, versions=ServedVersions(frozenset({1, 2}), 2)) as service:
         partner = await service.partner()
         registry = service.core.parts.registry
         account = registry.account(partner.partner_id)

@@ -3,7 +3,6 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 import trio
@@ -11,14 +10,14 @@ import trio
 from pgs.actors.messages.account.webhooks import SaveWebhook
 from pgs.domain.nudges import verify_signature
 from pgs.http.outbound.tries import Outbound
-from pgs.serve import running
 from pgs.storage.attempts import Attempt, attempts_before
 from pgs.storage.columns import NEWEST
 from pgs.storage.seats import find_match
 from tests.http.internet import HOST, client_context, read_request, server_context
-from tests.journeys.client import Client, ok
-from tests.journeys.partners import Partner, account, make_partner, make_tiers, seat_body
-from tests.journeys.service import config_for, until
+from tests.journeys.client import ok
+from tests.journeys.partners import Partner, seat_body
+from tests.journeys.places import Place
+from tests.journeys.service import Service, in_process, until
 
 LOOPBACK = "127.0.0.1"
 
@@ -81,16 +80,14 @@ class Endpoint:
 class WebhookPartner:
     """A partner with a webhook in test, its endpoint, and a client of the service."""
 
-    def __init__(
-        self, core: Any, client: Client, endpoint: Endpoint, partner: Partner, secret: str
-    ) -> None:
-        self.core, self.client, self.endpoint, self.partner, self.secret = (
-            core,
-            client,
-            endpoint,
-            partner,
-            secret,
-        )
+    def __init__(self, service: Service, endpoint: Endpoint, partner: Partner, secret: str) -> None:
+        self.service, self.client = service, service.public
+        self.endpoint, self.partner, self.secret = endpoint, partner, secret
+
+    @property
+    def core(self) -> Any:
+        """The core that owns the partner."""
+        return self.service.core_of(self.partner.partner_id)
 
     async def play(self, number: int = 0) -> str:
         """Play a match until its payout is recorded; return its id."""
@@ -144,31 +141,21 @@ class WebhookPartner:
 
     async def account(self, command: Any) -> Any:
         """Return the account's reply to a command."""
-        return await account(self.core, self.partner.partner_id, command)
+        return await self.service.account(self.partner.partner_id, command)
 
 
 @asynccontextmanager
 async def served(
-    folder: Path, endpoint: Endpoint, partner: Partner | None = None, secret: str = ""
+    place: Place, endpoint: Endpoint, partner: Partner | None = None, secret: str = ""
 ) -> AsyncIterator[WebhookPartner]:
     """Run a service for a block. Without a given partner it gets a new one."""
     outbound = Outbound(client_context(), lambda address: address == LOOPBACK)
-    client = None
-    try:
-        async with running(config_for(folder), outbound=outbound, resolver=Loopback()) as service:
-            client = Client(service.base_url)
-            if partner is None:
-                await make_tiers(service.core)
-                partner = await make_partner(service.core, "acme")
-                saved = await account(
-                    service.core, "acme", SaveWebhook("ops", "test", endpoint.url)
-                )
-                secret = saved.secret
-            yield WebhookPartner(service.core, client, endpoint, partner, secret)
-    finally:
-        if client is not None:
-            with trio.CancelScope(shield=True):
-                await client.aclose()
+    async with in_process(place, outbound=outbound, resolver=Loopback()) as service:
+        if partner is None:
+            partner = await service.partner()
+            saved = await service.account("acme", SaveWebhook("ops", "test", endpoint.url))
+            secret = saved.secret
+        yield WebhookPartner(service, endpoint, partner, secret)
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from typing import Any, Final
 from pgs.actors.messages.account.settings import AddOrigin
 from pgs.domain.environments import Environment
 from pgs.domain.members import PLATFORM
-from tests.journeys.partners import account
+from tests.journeys.places import Place
 from tests.journeys.service import Service, in_process
 
 LIVE: Final = "https://shop.example"
@@ -18,13 +18,13 @@ ROUTES: Final[tuple[tuple[Environment, str], ...]] = (("live", "/embed/"), ("tes
 
 
 @asynccontextmanager
-async def embedding_service(folder: Path, **settings: Any) -> AsyncIterator[Service]:
+async def embedding_service(where: Path | Place, **settings: Any) -> AsyncIterator[Service]:
     """Run a service with two partners: `acme` has an origin in each environment, `bare` none."""
-    async with in_process(folder, **settings) as service:
+    async with in_process(where, **settings) as service:
         await service.partner("acme")
         await service.partner("bare")
-        await account(service.core, "acme", AddOrigin(PLATFORM, "live", LIVE))
-        await account(service.core, "acme", AddOrigin(PLATFORM, "test", TEST))
+        await service.account("acme", AddOrigin(PLATFORM, "live", LIVE))
+        await service.account("acme", AddOrigin(PLATFORM, "test", TEST))
         yield service
 
 

@@ -1,0 +1,113 @@
+"""The kinds of installation on which the journeys run, and the place of each service of a test."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import msgspec
+import pytest
+
+from pgs.config import KEY_FILE_NAME, Config
+from tests.journeys.client import PATIENCE_S
+from tests.journeys.leaks import contents
+from tests.journeys.process import free_port
+
+if TYPE_CHECKING:  # most runs need no driver
+    from tests.journeys.databases import Databases
+
+Kind = Literal["sqlite", "postgres", "node", "nodes"]
+
+NODES: Final[Mapping[Kind, tuple[str, ...]]] = {
+    "sqlite": (),
+    "postgres": (),
+    "node": ("n1",),
+    "nodes": ("n1", "n2", "n3"),
+}
+"""The names of the nodes of each kind of installation. A service without a name is alone."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a service keeps its data, and how many nodes serve it."""
+
+    folder: Path
+    kind: Kind = "sqlite"
+    databases: "Databases | None" = None
+
+    def __truediv__(self, name: str) -> "Place":
+        """Return another place of the same kind, with data of its own."""
+        return msgspec.structs.replace(self, folder=self.folder / name)
+
+    @property
+    def url(self) -> str:
+        """The address of the database; empty if it is a file."""
+        return "" if self.databases is None else self.databases.at(self.folder)
+
+    @property
+    def is_among_nodes(self) -> bool:
+        """Whether the service consists of nodes, be it only one."""
+        return bool(NODES[self.kind])
+
+    def configs(self, **settings: Any) -> tuple[Config, ...]:
+        """Return the configuration of each process, with these settings.
+
+        The default ports are free ones on loopback. All nodes have the address of the first one as
+        their public address.
+        """
+        ports: dict[str, Any] = {"listen": "127.0.0.1:0", "internal_listen": "127.0.0.1:0"}
+        if not self.is_among_nodes:
+            own = ports | {"data_dir": self.folder, "database_url": self.url}
+            return (Config(**(own | settings)),)
+        addresses = {name: f"127.0.0.1:{free_port()}" for name in NODES[self.kind]}
+        shared = ports | {
+            "database_url": self.url,
+            "secret_key_file": self.folder / KEY_FILE_NAME,
+            "base_url": f"http://{next(iter(addresses.values()))}",
+        }
+        return tuple(
+            Config(
+                data_dir=self.folder / name,
+                node_name=name,
+                node_address=address,
+                **(shared | {"listen": address} | settings),
+            )
+            for name, address in addresses.items()
+        )
+
+    def contents(self) -> dict[str, bytes]:
+        """Return everything that is stored here, by the name of its file or table."""
+        found = contents(self.folder)
+        for name in NODES[self.kind]:
+            files = contents(self.folder / name).items()
+            found |= {f"{name}/{file}": content for file, content in files}
+        return found if self.databases is None else found | self.databases.rows_of(self.folder)
+
+
+NewPlace = Callable[[str], Place]
+"""Makes a place, in a folder with a name that begins like this, for a service that tests share."""
+
+
+@contextmanager
+def looking_often() -> Iterator[None]:
+    """Let nodes look at each other every few milliseconds in a block, so that they start sooner."""
+    from pgs.storage.postgres import keeper  # imported here, because most runs need no driver
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keeper, "LOOK_S", 0.01)
+        yield
+
+
+@contextmanager
+def patient_nodes() -> Iterator[None]:
+    """Let no node be taken for dead in a block, however long a busy machine keeps it waiting.
+
+    The tests of fail-over keep the real times.
+    """
+    from pgs.domain import leases
+    from pgs.storage.postgres import keeper
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(leases, "HOLD_S", PATIENCE_S)
+        patch.setattr(leases, "TAKE_S", 2 * PATIENCE_S)
+        patch.setattr(keeper, "SILENT_S", PATIENCE_S)
+        yield
