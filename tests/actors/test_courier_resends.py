@@ -1,8 +1,8 @@
 """Nudges that are sent again: one try, which changes nothing about the match's own nudges."""
 
-import sqlite3
 from pathlib import Path
 
+import apsw
 import pytest
 import trio
 from trio.testing import MockClock
@@ -123,7 +123,7 @@ async def test_a_courier_that_broke_takes_no_slot_for_a_resend_in_flight(
         for _ in range(8):
             nursery.start_soon(_ends, s)
         await until(1)
-        faults.fail("commit", sqlite3.OperationalError("disk I/O error"))
+        faults.fail("commit", apsw.IOError("disk I/O error"))
         endpoints.answers[URL] = [OK]
         s.nudge("mat_8")  # logging it breaks the courier
         await until(2)

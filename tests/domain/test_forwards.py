@@ -86,16 +86,17 @@ def test_the_proof_of_a_request_is_none_of_a_command() -> None:
 
 def test_a_command_and_a_request_of_the_same_signed_text_have_different_proofs() -> None:
     credential, body = b"Bearer pgs_test_abc", b"the body"
-    path = f"POST\n{hashlib.sha256(credential).hexdigest()}"
+    path = f"req_1\nPOST\n{hashlib.sha256(credential).hexdigest()}"
     target = hashlib.sha256(body).hexdigest().encode()
     command, request = ("n2", path, body), ("n2", "POST", target, credential)
-    assert not is_forwarded(RING, prove_command(RING, *command), *request)
-    assert not is_command(RING, prove_forward(RING, *request), *command)
+    assert not id_of_forwarded(RING, f"{prove_command(RING, *command)}.req_1", *request)
+    proof = prove_forward(RING, "n2", "req_1", "POST", target, credential)
+    assert not is_command(RING, proof.removesuffix(".req_1"), *command)
 
 
 def test_text_beyond_ascii_after_a_known_key_s_id_is_no_proof() -> None:
     text = f"{RING.newest.kid}.é"
-    assert not is_forwarded(RING, text, *REQUEST)
+    assert not id_of_forwarded(RING, f"{text}.req_1", *REQUEST)
     assert not is_command(RING, text, *COMMAND)
 
 

@@ -142,7 +142,7 @@ async def play(admin: AdminClient, inbox: Inbox, secrets: dict[str, str]) -> Non
     public = admin.service.public
     secrets["session"] = await mint(public, secrets["key"], "ann")
     match_id = await match(public, secrets["key, rotated"], "ann", "bob")
-    async with socket_of(public.base_url, secrets["session"]) as bot:
+    async with socket_of(public.next_url, secrets["session"]) as bot:
         await bot.ask("join")
     nudge = await inbox.next(within_s=20)
     assert nudge is not None

@@ -59,13 +59,14 @@ async def test_two_players_are_launched_paired_decided_and_paid(place: Place) ->
 
 async def mint(service: Service, key: str, player_id: str) -> Json:
     body = {"gameId": BOTH, "playerId": player_id}
-    return ok(await service.public.call("POST", "/partner/sessions", key, body))
+    session: Json = ok(await service.public.call("POST", "/partner/sessions", key, body))
+    return session
 
 
 async def seat_both(service: Service, key: str, cursor: str) -> str:
     """Seat alice, who waits, and bob, who is paired with her. Return the match's id."""
     first = ok(await seat_player(service, key, "alice", "a-1", partnerRef="order 7"))
-    expected = {"status": "waiting", "matchId": None, "stakeStatus": "confirmed"}
+    expected: Json = {"status": "waiting", "matchId": None, "stakeStatus": "confirmed"}
     expected |= {"stakeUsdCents": 100, "prizeUsdCents": 180, "partnerRef": "order 7"}
     assert expected.items() <= first.items()
     assert first["expiresAt"] - first["seatedAt"] == 3600
@@ -87,7 +88,7 @@ async def check_start(service: Service, key: str, match_id: str, cursor: str) ->
     """Check that alice can resume and that the feed has the start. Return the feed's page."""
     session = await mint(service, key, "alice")
     assert session["resume"] == [{"matchId": match_id, "status": "started"}]
-    started = ok(await read_feed(service.public, key, cursor))
+    started: Json = ok(await read_feed(service.public, key, cursor))
     assert {row["playerId"]: row["opponentPlayerId"] for row in started["results"]} == {
         "alice": "bob",
         "bob": "alice",
@@ -103,7 +104,7 @@ async def decide_for_bob(service: Service, key: str, match_id: str) -> Json:
     """Let bob win. Return the match's record."""
     decide = f"/partner/test/matches/{match_id}/decide"
     body = {"outcome": "ended", "winnerPlayerId": "bob"}
-    record = ok(await service.public.call("POST", decide, key, body))
+    record: Json = ok(await service.public.call("POST", decide, key, body))
     assert (record["status"], record["endReason"], record["prizeUsdCents"]) == (
         "ended",
         "decided_by_test_key",
@@ -117,7 +118,7 @@ async def decide_for_bob(service: Service, key: str, match_id: str) -> Json:
 async def check_end(service: Service, key: str, cursor: str) -> Json:
     """Check that nothing can be resumed and that the feed has the end. Return the feed's page."""
     assert (await mint(service, key, "alice"))["resume"] == []
-    ended = ok(await read_feed(service.public, key, cursor))
+    ended: Json = ok(await read_feed(service.public, key, cursor))
     assert {row["playerId"]: row["result"] for row in ended["results"]} == RESULTS
     for row in ended["results"]:
         assert (row["outcome"], row["endReason"]) == ("ended", "decided_by_test_key")

@@ -110,8 +110,8 @@ def _damage(folder: Path, name: str) -> None:
 async def test_a_damaged_index_is_found_on_a_thread(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pgs.storage.sqlite.checks.STEPS_BETWEEN_RESTS", 100)
-    monkeypatch.setattr("pgs.storage.sqlite.checks.REST_S", 0.0001)
+    monkeypatch.setattr("pgs.storage.sqlite.checks.STEPS_BETWEEN_PAUSES", 100)
+    monkeypatch.setattr("pgs.storage.pauses.PAUSE_S", 0.0001)
     for name in ("seat_idempotency", "ledger"):
         _damage(folder, name)
         database = SqliteDatabase(folder)

@@ -13,10 +13,11 @@ from pgs.storage.data_folder import DataLock
 from pgs.storage.first_terms import first_terms
 from pgs.storage.mark import Mark, OpenMark, write_mark
 from pgs.storage.migrations import migrate, migrations_of
+from pgs.storage.pauses import no_pause, pause
 from pgs.storage.queries import QUERIES
 from pgs.storage.reader import Reader
 from pgs.storage.sqlite.backup import back_up, take_over
-from pgs.storage.sqlite.checks import all_faults_of, faults_of, go_on, rest
+from pgs.storage.sqlite.checks import all_faults_of, faults_of
 from pgs.storage.sqlite.commits import SqliteCommits
 from pgs.storage.sqlite.connections import (
     DATABASE_NAME,
@@ -129,7 +130,7 @@ class SqliteDatabase:
     def all_faults(self) -> list[str]:
         """Return the faults of pages, indexes and ledgers. Raises `StoreOutage`."""
         with closing(self.connect_to_read()) as connection:
-            return all_faults_of(connection, go_on if self.inline else rest)
+            return all_faults_of(connection, no_pause if self.inline else pause)
 
     def back_up(self, folder: Path, copy_keys: Callable[[Path], None]) -> Path:
         """Return the path of a checked copy. Raises `BadTarget` and `StoreOutage`."""
