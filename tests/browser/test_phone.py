@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.chromium import WAIT_MAX_MS
 from tests.browser.positions import LOW_MS, SIZES, STATES
@@ -22,6 +22,10 @@ _INSIDE = """(now) => {
   return one.left >= list.left && one.right <= list.right &&
     one.top >= list.top && one.bottom <= list.bottom;
 }"""
+
+
+_ROOM = """away => [away, away.parentElement, away.closest(".plate")].map((one) =>
+  `${one.className}: ${one.scrollWidth} of ${one.clientWidth}`)"""
 
 
 def _opening(shown: Shown, **fields: object) -> None:
@@ -146,3 +150,29 @@ def test_a_board_without_moves_keeps_its_place(shown: Shown) -> None:
     )
     shown.tab.sees("is thinking")
     assert board.evaluate(top) == before
+
+
+@pytest.mark.parametrize("shown", ["reversi"], indirect=True)
+@pytest.mark.parametrize("language", ["en", *LANGUAGES])
+@pytest.mark.parametrize("size", [(320, 480), (400, 720), (680, 560), (1280, 900)])
+def test_it_is_told_whole_that_a_player_has_no_connection(
+    shown: Shown, language: str, size: tuple[int, int]
+) -> None:
+    shown.tab.page.set_viewport_size({"width": size[0], "height": size[1]})
+    shown.says(f"{{ type: 'pgs.host', lang: '{language}' }}")
+    expect(shown.tab.frame.locator("html")).to_have_attribute("lang", language)
+    state = {"board": empty(8, 8), "scores": [30, 31]}
+    gone = {"playerId": "bob", "displayName": "Bob", "connected": False}
+    now = shown.tab.page.evaluate("Date.now()")
+    clocks = {"deadlineAtMs": now + 29_000}
+    shown.server.send(snapshot("reversi", state, ["d3"], turn=1, opponent=gone, **clocks))
+    _is_whole(shown.tab.frame.locator(".opp .away"))
+    shown.server.send(snapshot("reversi", state, ["d3"], seq=2, **clocks))
+    shown.server.close(4409)
+    _is_whole(shown.tab.frame.locator(".own .away"))
+
+
+def _is_whole(away: Locator) -> None:
+    away.wait_for()
+    line = "away => [away, away.parentElement].every((one) => one.scrollWidth <= one.clientWidth)"
+    assert away.evaluate(line), (away.inner_text(), away.evaluate(_ROOM))

@@ -58,7 +58,7 @@ export const catalogue: Catalogue = {
   'side.you': '{side} · Sie',
   'seat.open': 'Freier Platz',
   'seat.nobody': 'Noch niemand',
-  away: 'Keine Verbindung',
+  away: 'Offline',
   left: 'noch {time}',
   discs: { one: '{n} Stein', other: '{n} Steine' },
   captured: { one: '{n} geschlagene Figur', other: '{n} geschlagene Figuren' },

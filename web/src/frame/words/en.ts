@@ -57,7 +57,7 @@ export const en = {
   'side.you': '{side} · you',
   'seat.open': 'Open seat',
   'seat.nobody': 'Nobody yet',
-  away: 'No connection',
+  away: 'Offline',
   left: '{time} left',
   discs: { one: '{n} disc', other: '{n} discs' },
   captured: { one: '{n} captured piece', other: '{n} captured pieces' },

@@ -58,7 +58,7 @@ export const catalogue: Catalogue = {
   'side.you': '{side} · vous',
   'seat.open': 'Place libre',
   'seat.nobody': 'Personne pour l’instant',
-  away: 'Pas de connexion',
+  away: 'Hors ligne',
   left: 'reste {time}',
   discs: { one: '{n} pion', other: '{n} pions' },
   captured: { one: '{n} pièce prise', other: '{n} pièces prises' },
