@@ -96,6 +96,12 @@ export const OTHERS = { ${others.map((other) => `${other}: () => import('./${oth
   };
 }
 
+/**
+ * The first browsers with light-dark(). For older ones Vite writes it so that it follows the
+ * system alone; a theme could not set the colour scheme.
+ */
+const WITH_SCHEMES = ['chrome123', 'firefox120', 'safari17.5'];
+
 const preact = { jsx: { runtime: 'automatic', importSource: 'preact' } } as const;
 
 // `--mode frame-de` builds the German frame that the service serves, `--mode demo` the page of the
@@ -127,6 +133,7 @@ export default defineConfig(({ mode }) => {
         outDir: 'dist/portal',
         emptyOutDir: true,
         target: 'es2022',
+        cssTarget: WITH_SCHEMES,
         modulePreload: false,
         assetsInlineLimit: 0,
         rolldownOptions: {
@@ -179,9 +186,7 @@ export default defineConfig(({ mode }) => {
       // All languages share the folder. The first one empties it.
       emptyOutDir: language === LANGUAGES[0],
       target: 'es2022',
-      // The first browsers with light-dark(): Vite leaves it as it is, so that a theme can set
-      // the colour scheme.
-      cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
+      cssTarget: WITH_SCHEMES,
       modulePreload: false,
       assetsInlineLimit: 0,
       rolldownOptions: {

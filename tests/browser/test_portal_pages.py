@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
@@ -111,6 +112,25 @@ def test_a_text_colour_that_cannot_be_read_is_replaced_and_the_real_frame_shows_
     expect(admin.page.get_by_label("Name on the frame")).to_have_value("Acme Arena")
     assert admin.call("GET", "theme/live")["revision"] == 0
     admin.press("Undo")
+
+
+_HEADLINE: Final = "getComputedStyle(document.querySelector('.headline')).color"
+
+
+def test_the_preview_of_a_theme_has_the_same_colours_whatever_the_system_prefers(
+    admin: Visitor,
+) -> None:
+    admin.go("test/theme", "Theme")
+    admin.page.get_by_label("Background", exact=True).fill("#FFFFFF")
+    admin.page.frame_locator("iframe.preview").get_by_text("Your turn").wait_for()
+    preview = admin.page.frames[-1]
+    seen = []
+    for scheme in ("light", "dark"):
+        admin.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        preview.wait_for_function(f"matchMedia('(prefers-color-scheme: {scheme})').matches")
+        seen.append(preview.evaluate(_HEADLINE))
+    admin.page.emulate_media(color_scheme="light")
+    assert seen[0] == seen[1]
 
 
 def test_a_bar_is_picked_by_keyboard_and_its_address_keeps_it(admin: Visitor) -> None:
