@@ -44,7 +44,7 @@ test('a scheduled key has a banner if it was used after it was rotated', () => {
 
 const account = (role: Account['role']) => ({ role }) as Account;
 
-test('the palette offers what a role may do, pages by their words, and the match of an id', () => {
+test('the palette offers what a role may do, pages by their words, and what an id names', () => {
   const names = (role: Account['role'], text: string) =>
     commandsFor(account(role), 'test', text).map(({ name }) => name);
   assert.ok(names('admin', '').includes('Invite somebody'));
@@ -53,6 +53,16 @@ test('the palette offers what a role may do, pages by their words, and the match
   assert.deepEqual(names('viewer', 'rake'), ['Rake terms', 'Find matches of “rake”']);
   const [match] = commandsFor(account('viewer'), 'live', 'mat_00ff');
   assert.equal(match!.path, '/portal/live/matches/mat_00ff');
+  const ids = ['att_0a', 'ndg_0a', 'key_0a', 'evt_0a'];
+  assert.deepEqual(
+    ids.flatMap((id) => commandsFor(account('viewer'), 'live', id).map(({ path }) => path)),
+    [
+      '/portal/live/webhooks?open=att_0a',
+      '/portal/live/webhooks?q=ndg_0a',
+      '/portal/live/keys?open=key_0a',
+      '/portal/events?open=evt_0a',
+    ],
+  );
   for (const { path } of commandsFor(account('admin'), 'live', '')) {
     assert.ok(path.startsWith('/portal/'), path);
   }

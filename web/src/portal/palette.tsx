@@ -77,6 +77,10 @@ const IDS: readonly [RegExp, string, (environment: Environment, id: string) => s
   [/^mat_\w+$/, 'Match', (environment, id) => linkTo(environment, 'matches', id)],
   [/^inv_\w+$/, 'Invoice', (environment, id) => linkTo(environment, 'invoice', id)],
   [/^sea_\w+$/, 'Match of seat', (environment, id) => found(environment, id)],
+  [/^att_\w+$/, 'Attempt', (environment, id) => `${linkTo(environment, 'webhooks')}?open=${id}`],
+  [/^ndg_\w+$/, 'Attempts of', (environment, id) => `${linkTo(environment, 'webhooks')}?q=${id}`],
+  [/^key_\w+$/, 'API key', (environment, id) => `${linkTo(environment, 'keys')}?open=${id}`],
+  [/^evt_\w+$/, 'Change', (environment, id) => `${linkTo(environment, 'events')}?open=${id}`],
 ];
 
 const found = (environment: Environment, text: string) =>
