@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { contrast } from '../src/design/colour';
+import { playersOf } from '../src/portal/match/columns';
 import { csvOf } from '../src/portal/parts/csv';
 import {
   daysIn, forInput, isDay, latestFinal, monthOf, plusDays, shortDay,
@@ -8,6 +9,7 @@ import {
 import { canBeRead, mendedText } from '../src/portal/parts/mend';
 import { LINES, stepFor } from '../src/portal/parts/scale';
 import { offsetOf, rowsShown, WHOLE_MAX } from '../src/portal/parts/window';
+import { firstSays } from '../src/portal/words/invoices';
 
 test('the rows that are drawn cover what is visible, and the rest keeps its height', () => {
   const total = 10_000;
@@ -77,4 +79,20 @@ test('a text that cannot be read is mended with the least change', () => {
     }
   }
   assert.equal(mendedText('brown', '#FFFFFF'), null);
+});
+
+test('a page without invoices says when the first one comes, and what it bills', () => {
+  const inNovember = firstSays('live', Date.UTC(2026, 10, 24));
+  assert.match(inNovember, /decided in November 2026 is billed on Tuesday 1 December/);
+  assert.match(firstSays('live', Date.UTC(2027, 0, 31)), /billed on Monday 1 February/);
+  assert.match(firstSays('test', Date.UTC(2026, 1, 1)), /Sunday 1 March.*In test it is/);
+});
+
+test('a list of matches names the winner first', () => {
+  const seat = (playerId: string, result?: 'won' | 'lost' | 'drawn') =>
+    ({ seatId: playerId, playerId, stakeUsdCents: 100, ...(result && { result }) }) as const;
+  assert.equal(playersOf([seat('ana', 'lost'), seat('ben', 'won')]), 'ben beat ana');
+  assert.equal(playersOf([seat('ana', 'drawn'), seat('ben', 'drawn')]), 'ana and ben');
+  assert.equal(playersOf([seat('ana'), seat('ben')]), 'ana and ben');
+  assert.equal(playersOf([seat('ben', 'won')]), 'ben');
 });

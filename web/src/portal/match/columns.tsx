@@ -39,10 +39,7 @@ export function matchColumns(
     { head: 'Game and tier', cell: (match) => `${match.gameId}, ${match.tierId}` },
     {
       head: player === null ? 'Players' : 'Against',
-      cell: (match) =>
-        others(match)
-          .map((seat) => seat.playerId)
-          .join(' and ') || <span class="quiet">nobody</span>,
+      cell: (match) => playersOf(others(match)) || <span class="quiet">nobody</span>,
     },
     {
       head: 'End',
@@ -54,6 +51,14 @@ export function matchColumns(
       cell: (match) => moneyOf(match, player === null ? match.seats : [mine(match)]),
     },
   ];
+}
+
+/** Returns the players of seats: `ana beat ben` of both where one has won, else `ana and ben`. */
+export function playersOf(seats: Match['seats']): string {
+  const winner = seats.find(({ result }) => result === 'won');
+  const both = winner !== undefined && seats.length === 2;
+  const ordered = both ? [winner, ...seats.filter((seat) => seat !== winner)] : seats;
+  return ordered.map(({ playerId }) => playerId).join(both ? ' beat ' : ' and ');
 }
 
 function When({ at, ago }: { at: number | undefined; ago: boolean }) {

@@ -2,7 +2,7 @@ import { useQuery } from '../address';
 import type { Environment } from '../api';
 import { PageFrame } from '../page';
 import type { PageProps } from '../page';
-import { Button } from '../parts/button';
+import { Button, LinkButton } from '../parts/button';
 import { Card } from '../parts/card';
 import { Choice } from '../parts/filters';
 import { dayOf, dollars } from '../parts/format';
@@ -13,7 +13,7 @@ import { Empty } from '../parts/note';
 import { Table } from '../parts/table';
 import type { Column } from '../parts/table';
 import { linkTo } from '../routes';
-import { dueSays, owed } from '../words/invoices';
+import { dueSays, firstSays, owed } from '../words/invoices';
 import type { Invoice, Status } from '../words/invoices';
 import '../styles/figures.css';
 
@@ -82,9 +82,12 @@ export default function Invoices({ api, environment }: PageProps) {
     >
       <Card flush>
         {invoices.length === 0 ? (
-          <Empty icon="bill" title="One invoice a month, for rake alone">
-            The first comes at the beginning of the month after the first decided match. A month
-            without matches has none.
+          <Empty
+            icon="bill"
+            title="One invoice a month, for rake alone"
+            acts={<LinkButton href={linkTo(environment, 'usage')}>See the rake by day</LinkButton>}
+          >
+            {firstSays(environment)}
           </Empty>
         ) : (
           <>

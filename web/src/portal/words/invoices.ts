@@ -1,7 +1,7 @@
 /** Invoices, and what their list says. */
 
 import { dayOf, dollars, many, spanOf } from '../parts/format';
-import { monthOf } from '../parts/days';
+import { longDay, monthOf, plusDays, today } from '../parts/days';
 
 export type Status = 'draft' | 'open' | 'paid' | 'void';
 
@@ -51,6 +51,18 @@ export function owed(invoices: readonly Invoice[], environment: string): [string
   const when = Number.isFinite(due) ? `, due on ${dayOf(due)}` : '';
   const first = open.length === 1 ? 'One is open' : `${many(open.length, 'invoice')} are open`;
   return [`${first}: ${dollars(sum)}${when}.`, rest];
+}
+
+/** When the first invoice comes, and what it bills. */
+export function firstSays(environment: string, now = Date.now()): string {
+  const month = today(now).slice(0, 6);
+  const next = plusDays(`${month}01`, 31).slice(0, 6);
+  const practice = environment === 'test' ? ' In test it is for practice.' : '';
+  return (
+    `What is decided in ${monthOf(`${month}01`)} is billed on ${longDay(`${next}01`)}, once the money ` +
+    'of every match is recorded: the rake by day, game and tier. A month without decided ' +
+    `matches has no invoice.${practice}`
+  );
 }
 
 /** When an invoice is due, counted from now: `in 9 days`, `3 days late`. */
