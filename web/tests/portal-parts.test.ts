@@ -9,7 +9,7 @@ import {
 import { canBeRead, mendedText } from '../src/portal/parts/mend';
 import { LINES, stepFor } from '../src/portal/parts/scale';
 import { offsetOf, rowsShown, WHOLE_MAX } from '../src/portal/parts/window';
-import { firstSays } from '../src/portal/words/invoices';
+import { answerOf, dueSays, firstSays, owed } from '../src/portal/words/invoices';
 
 test('the rows that are drawn cover what is visible, and the rest keeps its height', () => {
   const total = 10_000;
@@ -86,6 +86,20 @@ test('a page without invoices says when the first one comes, and what it bills',
   assert.match(inNovember, /decided in November 2026 is billed on Tuesday 1 December/);
   assert.match(firstSays('live', Date.UTC(2027, 0, 31)), /billed on Monday 1 February/);
   assert.match(firstSays('test', Date.UTC(2026, 1, 1)), /Sunday 1 March.*In test it is/);
+});
+
+test('an invoice of the test environment is never due', () => {
+  const open = {
+    invoiceId: 'inv_1', environment: 'live', status: 'open', createdAt: 0, dueAt: 86_400 * 9,
+    periodFrom: '20261001', periodTo: '20261031', totalUsdCents: 760,
+  } as const;
+  const practice = { ...open, environment: 'test' };
+  assert.equal(dueSays(open, 0), '10 Jan 1970, in 9 days');
+  assert.equal(dueSays(open, 86_400 * 12), '10 Jan 1970, 3 days late');
+  assert.equal(dueSays(practice, 0), 'never: for practice');
+  assert.equal(owed([open], 'live')[0], 'One is open: $7.60, due on 10 Jan 1970.');
+  assert.equal(owed([practice], 'test')[0], 'One is open: $7.60, for practice.');
+  assert.equal(answerOf(practice)[0], '$7.60, for practice.');
 });
 
 test('a list of matches names the winner first', () => {

@@ -7,12 +7,12 @@ import { Card } from '../parts/card';
 import { Id } from '../parts/copy';
 import { amount, save } from '../parts/csv';
 import { shortDay } from '../parts/days';
-import { dayOf, dollars, many, timeOf } from '../parts/format';
+import { dollars, many, timeOf } from '../parts/format';
 import { InvoiceTag } from '../parts/invoice-tag';
 import { useList } from '../parts/list';
 import { Empty } from '../parts/note';
 import { linkTo } from '../routes';
-import { answerOf, titleOf } from '../words/invoices';
+import { answerOf, dueSays, titleOf } from '../words/invoices';
 import type { Invoice, Line } from '../words/invoices';
 import { Lines } from './invoice-lines';
 import '../styles/figures.css';
@@ -110,7 +110,7 @@ function Parties({ invoice, name, of }: { invoice: Invoice; name: string; of: st
           <dt>Final since</dt>
           <dd>{timeOf(invoice.finalizedAt, 'not yet')}</dd>
           <dt>Due</dt>
-          <dd>{invoice.dueAt === undefined ? 'not yet' : dayOf(invoice.dueAt)}</dd>
+          <dd>{dueSays(invoice)}</dd>
           <dt>Lines</dt>
           <dd>
             {many(invoice.lineCount ?? 0, 'line')}, {dollars(invoice.totalUsdCents ?? 0)}

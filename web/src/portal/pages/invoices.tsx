@@ -5,7 +5,7 @@ import type { PageProps } from '../page';
 import { Button, LinkButton } from '../parts/button';
 import { Card } from '../parts/card';
 import { Choice } from '../parts/filters';
-import { dayOf, dollars } from '../parts/format';
+import { dollars } from '../parts/format';
 import { InvoiceTag } from '../parts/invoice-tag';
 import { monthOf } from '../parts/days';
 import { useList } from '../parts/list';
@@ -39,14 +39,7 @@ function columnsOf(environment: Environment): readonly Column<Invoice>[] {
     },
     { head: 'Month', cell: ({ periodFrom }) => monthOf(periodFrom) },
     { head: 'State', cell: (invoice) => <InvoiceTag invoice={invoice} /> },
-    {
-      head: 'Due',
-      cell: (invoice) => {
-        if (invoice.dueAt === undefined) return <span class="quiet">not yet</span>;
-        const from = dueSays(invoice);
-        return `${dayOf(invoice.dueAt)}${from === '' ? '' : `, ${from}`}`;
-      },
-    },
+    { head: 'Due', cell: (invoice) => dueSays(invoice) },
     {
       head: 'Total',
       right: true,
