@@ -228,10 +228,13 @@ def test_the_page_of_a_live_match_offers_no_role_a_change(
     assert [name for name in names if not re.match("Copy|Show|Hide", name)] == []
 
 
-@pytest.fixture(scope="module")
-def running(demo: dict[str, str], live_match_id: str) -> Iterator[LiveMatch]:
-    """A live match while it is played. The other live match is older."""
-    with running_live_match(demo, "live-kim", "live-leo") as match:
+@pytest.fixture
+def running(
+    demo: dict[str, str], member: tuple[Role, Visitor], live_match_id: str
+) -> Iterator[LiveMatch]:
+    """A live match while it is played, one for each role: their clocks end it within a minute."""
+    role, _ = member
+    with running_live_match(demo, f"live-kim-{role}", f"live-leo-{role}") as match:
         yield match
 
 
