@@ -9,6 +9,7 @@ import { Card } from '../parts/card';
 import { Checklist } from '../parts/checklist';
 import type { Step } from '../parts/checklist';
 import { clockOf } from '../parts/format';
+import { Icon } from '../parts/icon';
 import { Tag } from '../parts/note';
 import { Table } from '../parts/table';
 import { Ago } from '../parts/time';
@@ -90,7 +91,11 @@ function Latest({ standing, environment }: Pick<StatsProps, 'standing' | 'enviro
 }
 
 function Ring({ done, all }: { done: number; all: number }) {
-  return <div class="ring" style={{ '--v': Math.round((100 * done) / all) }} />;
+  return (
+    <div class="ring" style={{ '--v': Math.round((100 * done) / all) }}>
+      {done === all && <Icon name="check" />}
+    </div>
+  );
 }
 
 interface StatsProps {
