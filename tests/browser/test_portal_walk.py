@@ -113,7 +113,8 @@ _ELSEWHERE: Final = {
 """Calls that no page offers in the state of this account. Other tests in this folder make them."""
 
 _CHANGES_NOTHING: Final = re.compile(
-    r"Pause|Find|Copy (Call as curl|the partner id|mat_.*)|All|Failed \d+|Delivered|Test events"
+    r"Pause|Find|Copy (Call as curl|the (partner|request|seat|match) id|mat_.*)|All|Failed \d+"
+    r"|Delivered|Test events"
     r"|Open .*|CSV|Search|Kind|Who|From|To|Waiting|Playing|Won|Print|Match, seat, .*"
     r"|Id of a nudge .*|Matches|Rake|By .*|Running|Decided|No contest"
 )

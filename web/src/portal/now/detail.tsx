@@ -1,10 +1,11 @@
 /** One event of "Calls now": for a refused call why, and what to do. */
 
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Environment } from '../api';
 import { LinkButton } from '../parts/button';
 import { Card } from '../parts/card';
-import { Code } from '../parts/copy';
+import { Code, Id } from '../parts/copy';
 import { clockOf } from '../parts/format';
 import { linkTo } from '../routes';
 import { bodyFor, curlOf } from './curl';
@@ -130,13 +131,18 @@ function CallDetail({ event, environment, refused }: CallProps) {
 }
 
 function Facts({ event }: { event: LiveEvent }) {
-  const facts: [string, string][] = [['When, UTC', clockOf(event.at)]];
+  const facts: [string, ComponentChildren][] = [['When, UTC', clockOf(event.at)]];
+  const idOf = (noun: string, id: string) => <Id id={id} what={`the ${noun} id`} />;
   if (event.kind === 'call') {
-    facts.push(['Request', event.requestId], ['Key', `…${event.last4}`]);
+    facts.push(['Request', idOf('request', event.requestId)], ['Key', `…${event.last4}`]);
     facts.push(['Took', `${event.durationMs} ms`]);
   }
-  if (event.kind === 'seat') facts.push(['Seat', event.seatId], ['Game', event.gameId]);
-  if ('matchId' in event && event.matchId !== null) facts.push(['Match', event.matchId]);
+  if (event.kind === 'seat') {
+    facts.push(['Seat', idOf('seat', event.seatId)], ['Game', event.gameId]);
+  }
+  if ('matchId' in event && event.matchId !== null) {
+    facts.push(['Match', idOf('match', event.matchId)]);
+  }
   return (
     <dl class="kv dense">
       {facts.map(([name, value]) => (
