@@ -132,7 +132,7 @@ def test_markup_in_what_a_page_opens_is_shown_as_text(admin: Visitor) -> None:
     admin.open(f"/portal/test/matches/{match['matchId']}")
     expect(admin.page.get_by_role("heading", level=1, name="won against")).to_contain_text(_MARKUP)
     _is_unharmed(admin)
-    admin.page.unroute_all()
+    admin.page.unroute_all(behavior="wait")
     answer_figures(admin.page)
     admin.go("test/invoice/inv_7", "Invoice 7")
     _is_unharmed(admin)
@@ -141,7 +141,7 @@ def test_markup_in_what_a_page_opens_is_shown_as_text(admin: Visitor) -> None:
 def test_markup_in_a_call_is_shown_as_text_as_it_happens(
     admin: Visitor, started: tuple[dict[str, str], Path]
 ) -> None:
-    admin.page.unroute_all()
+    admin.page.unroute_all(behavior="wait")
     with admin.page.expect_response("**/partner/admin/live?*"):
         admin.go("test/now", "Calls now")
     names = {"playerId": "p", "gameId": _MARKUP, "tierId": _MARKUP, "idempotencyKey": "k"}
