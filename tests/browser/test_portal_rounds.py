@@ -1,6 +1,8 @@
 """How many round trips a page of the portal needs until it shows its data."""
 
+import time
 from collections.abc import Iterator
+from typing import Final
 
 import pytest
 from playwright.sync_api import Browser, Request, Route
@@ -31,6 +33,8 @@ PAGES = (
     ("account", "Account"),
     ("security", "Your authenticator"),
 )
+
+_PATIENCE_S: Final = 60.0
 
 _ALL_ASKED = """() => new Promise((done) => {
   const turn = (left) => left === 0
@@ -117,7 +121,9 @@ def test_the_scripts_of_the_first_page_are_loaded_before_the_sign_in_has_ended(
     visitor.open("/portal/test/usage")
     tokens = _Held(visitor, "**/token")
     visitor.sign_in()
-    while not tokens.routes or not any("/usage-" in url for url in asked):
+    until = time.monotonic() + _PATIENCE_S
+    while not tokens.routes or not any("/billing-" in url for url in asked):
+        assert time.monotonic() < until, asked
         visitor.page.wait_for_timeout(20)
     visitor.page.wait_for_load_state("load")
     before = set(asked)
