@@ -106,8 +106,10 @@ def _judged(url: str, port: int) -> dict[str, int]:
         capture_output=True,
         text=True,
         timeout=JUDGE_S,
-        check=True,
+        check=False,
     )
+    if done.returncode != 0:
+        sys.exit(f"lighthouse: {url} was not judged.\n{done.stderr}")
     report = json.loads(done.stdout)
     assert report["finalDisplayedUrl"] == url, "the portal has led to another page"
     points = {name: round(100 * report["categories"][name]["score"]) for name in LEAST}
