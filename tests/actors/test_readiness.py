@@ -73,7 +73,10 @@ def refused(
     seats: Any = SimpleNamespace(
         active_account=caller,
         environment=environment,
-        parts=SimpleNamespace(catalogue=SimpleNamespace(published=lambda _: catalogue)),
+        parts=SimpleNamespace(
+            catalogue=SimpleNamespace(published=lambda _: catalogue),
+            system=SimpleNamespace(now=lambda: 0.0),
+        ),
     )
     outcome = find_price(cast("Seating", seats), tier_id, GAME, stake)
     return outcome if isinstance(outcome, Refusal) else None

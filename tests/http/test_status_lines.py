@@ -68,6 +68,5 @@ async def test_an_answer_of_the_parser_has_a_phrase(
 async def test_the_switch_to_a_websocket_has_a_phrase(serve_app: ServeApp) -> None:
     async with serving(serve_app, edge(ok)) as server, await server.client() as client:
         await client.send(HANDSHAKE % b"/x" + b"\r\n")
-        await client.stream.send_eof()
-        shown = (await client.end()).partition(b"\r\n")[0].decode()
+        shown = (await client.until(b"\r\n")).decode().rstrip()
     assert shown == "HTTP/1.1 101 Switching Protocols"

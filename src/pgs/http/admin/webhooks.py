@@ -16,6 +16,7 @@ from pgs.actors.messages.account.webhooks import (
 )
 from pgs.actors.messages.courier import Resend, SendTest
 from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.ids import ATTEMPT, is_id
 from pgs.domain.nudges import KEEP_ATTEMPTS_S
 from pgs.domain.secrets import HidesSecrets
 from pgs.http.admin.authorization import AdminCall, change
@@ -158,12 +159,15 @@ async def send_test(call: AdminCall) -> Answer:
 async def resend(call: AdminCall) -> Answer:
     """Send the nudge of an attempt again, in one try; return that try."""
     parts, environment = call.services.parts, environment_of(call)
+    attempt_id = call.path["attempt_id"]
+    if not is_id(ATTEMPT, attempt_id):  # which draws nothing from the account's bucket
+        return refuse("attempt_not_found")
     partner = call.services.directory.partner(call.principal.account.partner_id)
     taken = partner.resends.take(trio.current_time())
     if not taken.allowed:
         parts.on_event("rate_limited_by_admin")
         return Reply(refuse("rate_limited"), overloaded(taken.retry_after))
-    noted = await change(call, NoteResend, environment, call.path["attempt_id"])
+    noted = await change(call, NoteResend, environment, attempt_id)
     if not isinstance(noted, ResendNoted):
         return noted
     reply = await partner.courier(environment).ask(Resend(noted.match_id))
