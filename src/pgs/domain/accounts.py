@@ -91,7 +91,10 @@ class Account(msgspec.Struct, frozen=True):
 
     @property
     def version(self) -> tuple[int, int]:
-        """Two numbers; each change raises one. The later of two readings compares greater."""
+        """The account's revision and the number of its last event.
+
+        Every change raises at least one of them, so the later of two readings compares greater.
+        """
         return self.revision, self.event_seq
 
     def licensed_games(self, environment: Environment) -> list[str]:

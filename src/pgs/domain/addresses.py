@@ -29,11 +29,11 @@ REFUSED_MESSAGE: Final = "this webhook host does not resolve to a public address
 _SPECIAL_V4: Final = tuple(
     ipaddress.IPv4Network(block)
     for block in (
-        "0.0.0.0/8",  # this network, RFC 791; Linux takes 0.0.0.0 for loopback
+        "0.0.0.0/8",  # this network, RFC 791; Linux treats 0.0.0.0 as loopback
         "10.0.0.0/8",  # private, RFC 1918
         "100.64.0.0/10",  # carrier-grade NAT, RFC 6598
         "127.0.0.0/8",  # loopback, RFC 1122
-        "169.254.0.0/16",  # link-local, RFC 3927; cloud metadata lives here
+        "169.254.0.0/16",  # link-local, RFC 3927; clouds serve machines their metadata there
         "172.16.0.0/12",  # private, RFC 1918
         "192.0.0.0/24",  # IETF protocol assignments, RFC 6890
         "192.0.2.0/24",  # documentation, RFC 5737
@@ -92,9 +92,9 @@ def check_answer(
     """Return the addresses to connect to, in order, or None if the whole answer is refused.
 
     Returns at most `ADDRESSES_MAX` addresses, each once. An answer without addresses is refused. An
-    answer with even one bad address is refused too: somebody who mixes public and private addresses
-    for one name wants us to reach the private one. Only tests and the demo, which deliver on this
-    machine, pass another `is_allowed`.
+    answer with even one address that is not allowed is refused too: somebody who mixes public and
+    private addresses for one name wants us to reach the private one. Only tests and the demo, which
+    deliver on this machine, pass another `is_allowed`.
     """
     if not addresses or not all(is_allowed(address) for address in addresses):
         return None

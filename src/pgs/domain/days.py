@@ -81,7 +81,7 @@ def last_day(month: int) -> int:
 def last_final_day(now: int, first_open_day: int | None) -> int:
     """Return the newest final day: this day and every day before it are final.
 
-    `first_open_day`: the first day on which a seat is booked whose money is not recorded. A match
+    `first_open_day`: the first day with a booked seat whose money is not recorded, or None. A match
     is decided no earlier than its seats are booked, so this covers matches too.
     """
     ended = day_of(now - FINAL_AFTER_S) - 1

@@ -3,7 +3,7 @@
 Nodes share one key ring. A node that forwards a request names one of the ring's keys and adds a
 MAC; only another holder of the ring can do so. The MAC covers the receiving node, the method, the
 target and the credential, so that it proves nothing about any other request. It also covers the
-request's id, which stands in the proof: the request has the same id on both nodes.
+request's id, which is a part of the proof: the request has the same id on both nodes.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ def prove_forward(
 def id_of_forwarded(
     ring: KeyRing, proof: str, node: str, method: str, target: bytes, credential: bytes
 ) -> str | None:
-    """Return the id of the request that the proof belongs to; None if it is not this request.
+    """Return the request's id, or None if the proof does not belong to exactly this request.
 
     Takes any string.
     """
@@ -53,8 +53,8 @@ def id_of_forwarded(
 def prove_command(ring: KeyRing, node: str, path: str, body: bytes) -> str:
     """Return the proof for an operator's command that is sent to a path of `node`.
 
-    It covers the whole body, because there is no other credential. It proves nothing about a
-    request that `prove_forward` is for, nor the other way round.
+    The proof covers the whole body, because a command has no other credential. It is not valid for
+    a forwarded request, and a proof by `prove_forward` is not valid for a command.
     """
     key = ring.newest
     return f"{key.kid}.{sign(key, _COMMAND, _command_text(node, path, body))}"

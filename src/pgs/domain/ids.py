@@ -43,7 +43,7 @@ def new_id(prefix: str, at: int, entropy: bytes) -> str:
 
 
 def first_id(prefix: str, at: int) -> str:
-    """Return a text that is below every id made at `at` or later, and above every earlier one.
+    """Return a text that sorts before every id made at `at` or later, and after every earlier id.
 
     `at` in epoch seconds, from 0 to 2**32 - 1.
     """

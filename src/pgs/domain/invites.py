@@ -34,7 +34,7 @@ class Invite(msgspec.Struct, frozen=True):
     revoked_at: int | None = None
 
     def status(self, now: int) -> InviteStatus:
-        """Return the invite's status. It can be accepted until the second before `expires_at`."""
+        """Return the status. An invite can be accepted until the second before `expires_at`."""
         if self.revoked_at is not None:
             return "revoked"
         if self.accepted_by is not None:

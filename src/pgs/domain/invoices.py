@@ -21,8 +21,9 @@ INVOICE_STATUSES: Final[tuple[InvoiceStatus, ...]] = get_args(InvoiceStatus)
 class Invoice(msgspec.Struct, frozen=True):
     """An invoice. Times in epoch seconds; `month` as in `days.py`.
 
-    `seq`: its place among the invoices of its partner and environment, in the order in which they
-    were begun. `number`, total, line count and the later times are None while it is a draft.
+    `seq`: the place among the invoices of the same partner and environment, in the order in which
+    they were begun. A draft has no number, total and line count yet, and of the times only
+    `created_at`.
     """
 
     partner_id: str
@@ -42,14 +43,14 @@ class Invoice(msgspec.Struct, frozen=True):
 
     @property
     def period(self) -> tuple[int, int]:
-        """The first and the last day of its month."""
+        """The first and the last day of the invoice's month."""
         return first_day(self.month), last_day(self.month)
 
 
 class InvoiceLine(msgspec.Struct, frozen=True):
     """The rake of the matches that were decided on a day, at a game and a tier, in US cents.
 
-    `line`: its place in the invoice, from 1.
+    `line`: the line's place in the invoice, from 1.
     """
 
     line_id: str

@@ -1,9 +1,9 @@
 """The ring of secret keys behind tokens, cursors and stored secrets.
 
 Everything made with a key contains the key's `kid`. Keys stay on the ring forever, because cursors
-never expire. The newest key makes new things. A rotation adds a key in front, and everything made
-with older keys stays valid. No key is used directly: each purpose uses a separate key that is
-derived from it.
+never expire. New tokens, cursors and sealed secrets are made with the newest key. A rotation adds a
+key in front, and everything made with older keys stays valid. No key is used directly: each purpose
+uses a separate key that is derived from it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class KeyRing(msgspec.Struct, frozen=True):
 
     @property
     def newest(self) -> RingKey:
-        """The key with which new things are made."""
+        """The key with which new tokens, cursors and sealed secrets are made."""
         return self.keys[0]
 
     def find(self, kid: str) -> RingKey | None:
@@ -109,7 +109,7 @@ def _padded(key: RingKey, purpose: str) -> tuple[Hash, Hash]:
 def sign(key: RingKey, purpose: str, text: str, size: int = 32) -> str:
     """Return the HMAC-SHA256 of `text` for `purpose`, cut to `size` bytes, as base64url text.
 
-    It copies two states that are made once; `hmac.digest` takes three times as long.
+    The function copies two states that are made only once; `hmac.digest` takes three times as long.
     """
     start, end = _padded(key, purpose)
     inner, outer = start.copy(), end.copy()

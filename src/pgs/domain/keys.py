@@ -100,7 +100,10 @@ def hash_key(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def slot_of(partner_id: str) -> str:
-    """Return the partner's routing slot, three lower-case hex digits, for spreading over nodes."""
+    """Return the partner's routing slot, three lower-case hex digits.
+
+    Slots divide the partners among nodes.
+    """
     return f"{zlib.crc32(partner_id.encode('ascii')) % SLOTS:03x}"
 
 

@@ -20,22 +20,23 @@ stop a node's answers."""
 
 HOLD_S: Final = 1.5
 """Seconds for which a node answers from memory, counted from when it submitted its newest committed
-beat. A node that takes its shards over waits until they have passed."""
+beat. A node that takes its shards over waits until this time has passed."""
 
 TAKE_S: Final = 2.0
 """Seconds without a new beat of a node after which another node ends its session. More than
 `HOLD_S`, so that the silent node has stopped answering from memory by then."""
 
 GAP_S: Final = 1.0
-"""Seconds between two looks, at most. After a longer pause an observer forgets what it saw before:
-it was stopped itself, and could otherwise blame a healthy node for its own pause."""
+"""Seconds that may pass between two looks at the nodes' rows. After a longer pause an observer
+forgets what it saw before: the observer was stopped itself, and could otherwise blame a healthy
+node for its own pause."""
 
 
 def is_fresh(now: float, last_beat: float | None) -> bool:
     """Return whether a node may answer from memory.
 
-    `last_beat` is the time at which the node submitted its newest committed beat, None without one.
-    Read `now` after the request has arrived.
+    `last_beat` is the time at which the node submitted its newest committed beat; None if there is
+    none. Read `now` after the request has arrived.
     """
     return last_beat is not None and now < last_beat + HOLD_S
 

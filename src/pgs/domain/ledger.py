@@ -39,7 +39,7 @@ class Transfer(msgspec.Struct, frozen=True):
 
 
 class LedgerRow(msgspec.Struct, frozen=True):
-    """A transfer in its place: the rows of a partner and environment count from 1.
+    """A transfer with its number: the rows of a partner and environment are numbered from 1.
 
     `hash` covers the row and the hash of the row before it.
     """

@@ -32,8 +32,8 @@ def action_of(step: Step) -> str:
 def take_step(licence: Licence, step: Step, note: str | None) -> Licence | Refusal | BadRequest:
     """Return the licence after a step, or why the step cannot be taken.
 
-    If the step changes nothing, the returned licence is equal. Turning test off does not change
-    live. After a denial or a withdrawal, live access can be requested again.
+    If the step changes nothing, the returned licence equals the given one. Turning test off does
+    not change live. After a denial or a withdrawal, live access can be requested again.
     """
     live = licence.live
     if step == "test_on" or step == "test_off":

@@ -13,14 +13,14 @@ LIKENESS_NAMES: Final = 64
 """Names with which one name is compared; further ones are left out. No call has as many fields."""
 
 _LEAST_RATIO = 0.75
-"""Shares of matching characters from which on two names count as alike. `gameID` and `game` both
-count as alike with `gameId`; `tier` and `type` do not count as alike."""
+"""Shares of matching characters that names need at least to count as alike. `gameID` and `game`
+both count as alike with `gameId`; `tier` and `type` do not count as alike."""
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that `name` was most likely meant to be, or None.
 
-    Names that differ only in case, hyphens and underscores come first.
+    A name that differs only in case, hyphens and underscores is preferred.
     """
     if not name or len(name) > LIKENESS_CHARS:
         return None

@@ -62,7 +62,10 @@ def held_back(*, here: bool, busy: bool) -> HeldBack | None:
 
 
 class WaitingSeat(msgspec.Struct, frozen=True):
-    """A waiting seat with its player's rating. `waves`: waves since it came, this one included."""
+    """A waiting seat with its player's rating.
+
+    `waves`: waves since the seat began to wait, the present one included.
+    """
 
     seat: Seat
     rating: Rating

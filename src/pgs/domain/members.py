@@ -54,8 +54,8 @@ def change_role(
 ) -> Member | Refusal:
     """Return the member with the new role, or why the role cannot be given.
 
-    `members` are all members of the account, by uid. The returned member is equal if they have the
-    role already. An admin may give up the role unless they are the last admin.
+    `members` are all members of the account, by uid. A member who has the role already is returned
+    unchanged. An admin may give up the role unless they are the last admin.
     """
     if not can_grant(granter, role):
         return refuse("role_forbidden")

@@ -119,12 +119,12 @@ def next_try_due(first_began_at: float, tries_made: int, last_ended_at: float) -
 
 
 def failures_after(failures: int, delivered: bool) -> int:
-    """Return the run of failures after one more nudge has completed: 0 if it was delivered."""
+    """Return the number of failures in a row after one more nudge: 0 if the nudge was delivered."""
     return 0 if delivered else failures + 1
 
 
 def disables_endpoint(failures: int) -> bool:
-    """Return whether a run of failures is long enough to switch its endpoint off."""
+    """Return whether an endpoint with this number of failures in a row is to be switched off."""
     return failures >= FAILURES_TO_DISABLE
 
 

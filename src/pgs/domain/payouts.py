@@ -28,7 +28,10 @@ def payout_id(match_id: str, seat_id: str) -> str:
 
 
 def payouts(record: MatchWithSeats) -> tuple[Payout, ...]:
-    """Return what an ended match owes: the prize to its winner, or every stake back."""
+    """Return what an ended match owes.
+
+    That is the prize to its winner or, without a winner, each stake to the player who paid it.
+    """
     if record.match.winner_player_id is not None:
         return tuple(
             _payout(seat, "prize", record.match.prize_usd_cents)

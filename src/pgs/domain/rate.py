@@ -15,8 +15,8 @@ import msgspec
 from pgs.domain.errors import BadRequest
 
 _TICKS: Final = 1_000_000
-"""Scale of time and credit: ticks in a second, and units in a token. With as many of each, one tick
-earns exactly `rate` units."""
+"""Scale of time and credit: ticks in a second, and units in a token. Both numbers are the same, so
+one tick earns exactly `rate` units."""
 
 _LONG_AGO: Final = -(1 << 62)
 """Time before any real time, in ticks. A new bucket starts there, so every real time is later."""
@@ -53,22 +53,22 @@ def check_bucket(burst: int | None, rate: int | None) -> BadRequest | None:
 
 
 PARTNER_POLICY: Final = BucketPolicy(burst=300, rate=80)
-"""Calls of one partner with a key, at once and each second after that, as the interface promises.
+"""Calls of one partner with a key: as a burst and as a rate per second, as the interface promises.
 The embed budget and the budget of unknown keys have the same size."""
 
 
 TEST_MATCH_POLICY: Final = BucketPolicy(burst=10, rate=1)
-"""Calls for a test match by all members of one account, at once and each second after that. People
+"""Calls for a test match by all members of one account: as a burst and as a rate per second. People
 press a button for each, and each match stays open for up to an hour."""
 
 
 RESEND_POLICY: Final = BucketPolicy(burst=5, rate=1)
-"""Nudges that members of one account send again, at once and each second after that. People press
+"""Nudges that members of one account send again: as a burst and as a rate per second. People press
 a button for each, and each may hold a connection for seven seconds."""
 
 
 PLAYER_POLICY: Final = BucketPolicy(burst=60, rate=20)
-"""Calls of one player's session token, at once and each second after that, as the interface
+"""Calls of one player's session token: as a burst and as a rate per second, as the interface
 promises. A frame makes two or three when it loads."""
 
 GAME_API_FACTOR: Final = 10
@@ -123,7 +123,7 @@ class Bucket:
             return Taken(
                 True, (credit + rate - 1) // _TICKS, 0, _seconds(self._full - credit, rate)
             )
-        # `missing - rate + 1` is the credit to earn before the test above passes.
+        # `missing - rate + 1` is the credit that must be earned before the test above passes.
         return Taken(
             False,
             (credit + rate - 1) // _TICKS,

@@ -14,8 +14,8 @@ from pgs.domain.seats import Result
 POINT = 1_000_000
 """Scale of ratings: millionths in a point. Whole numbers give the same sums on every machine."""
 
-# With its defaults: mean 25, deviation 25/3. Each match adds a little deviation, so that ratings
-# never stop moving.
+# The model with its defaults: mean 25, deviation 25/3. Each match adds a little deviation, so that
+# later matches can always change a rating.
 _MODEL = PlackettLuce()
 
 # The ranks that the library takes, by the first player's result. The lower rank wins.
@@ -35,8 +35,8 @@ class Rating(msgspec.Struct, frozen=True):
 
 
 PERFORMANCE = round(math.sqrt(2) * _MODEL.beta * POINT)
-"""Millionths of a point: how far the difference of two players' performances in one match strays
-from the difference of their skills. It is the model's beta, for two players."""
+"""Millionths of a point: the standard deviation, in one match, of the difference between two
+players' performances. The deviation of one player's performance is the model's beta."""
 
 UNRATED = Rating(round(_MODEL.mu * POINT), round(_MODEL.sigma * POINT))
 

@@ -1,7 +1,7 @@
 """Every condition that an account has to meet before it can take a seat at a game.
 
-A seat here is one at a tier that is on offer, at the account's own price for that tier. The gates
-ask the functions that decide about seats, so that both always agree.
+Only seats at a tier that is on offer, at the account's own price for that tier, are meant. The
+gates ask the functions that decide about seats, so that both always agree.
 """
 
 from collections.abc import Collection, Iterator
@@ -21,8 +21,8 @@ FIRST_GAME: Final = "tic-tac-toe"
 def nearest_game(account: Account, environment: Environment, games: Collection[str]) -> str:
     """Return the game at which the account is nearest to a match; "" if there are no games.
 
-    One that is on in the environment, else one whose live access is requested, else `FIRST_GAME`,
-    else any game.
+    The game is the first of these that exists: a game that is on in the environment, a game whose
+    live access is requested, `FIRST_GAME`, any game.
     """
     known = sorted(games)
     licences = {game_id: account.licences.get(game_id, Licence()) for game_id in known}
@@ -35,7 +35,8 @@ def nearest_game(account: Account, environment: Environment, games: Collection[s
 class Gate(msgspec.Struct, frozen=True):
     """One condition. `refusal`: the refusal of a seat while the condition does not hold.
 
-    `binding`: no seat can be taken while the condition does not hold. Else it is advice.
+    `binding`: whether no seat can be taken while the condition does not hold. A condition that is
+    not binding is advice.
     """
 
     name: str
@@ -83,7 +84,7 @@ def gates(
     catalogue: TierCatalogue,
     facts: AccountFacts,
 ) -> list[Gate]:
-    """Return every gate: first those that bind, in the promised order, then the advice."""
+    """Return every gate: first the binding ones, in the promised order, then the advice."""
     tiers = list(catalogue.tiers[environment].values())
     offered = [tier for tier in tiers if not tier.is_locked(game_id)]
     licence = check_licence(account, environment, game_id, installed)
@@ -104,12 +105,12 @@ def gates(
 
 
 def is_ready(found: list[Gate]) -> bool:
-    """Return whether every gate that binds is passed."""
+    """Return whether every binding gate is passed."""
     return all(gate.ok for gate in found if gate.binding)
 
 
 def own_price(account: Account, environment: Environment, tier: Tier) -> int:
-    """Return what the account asks for a seat, in cents: its price as set, else the floor."""
+    """Return what the account charges for a seat, in cents: its price as set, else the floor."""
     price = account.prices[environment].get(tier.tier_id)
     return tier.current.floor_usd_cents if price is None else price.entry_usd_cents
 

@@ -17,16 +17,16 @@ Role = Literal["admin", "developer", "viewer"]
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 ROLES: Final[tuple[Role, ...]] = ("admin", "developer", "viewer")
-"""Every role, the greatest first."""
+"""Every role; the one with the most rights comes first."""
 
 
 class AdminRule(msgspec.Struct, frozen=True):
     """One call of the admin API, and who may make it.
 
-    `path` is a template with `{names}`. `roles`: who may call. `step_up`: the window that the
-    caller must have open. `membership`: whether the caller must belong to an account; if not,
-    neither role nor step-up is checked. `once_enrolled`: step-up is only checked of callers who
-    have an authenticator.
+    `path` is a template with `{names}`. `roles`: who may call. `step_up`: the step-up window that
+    the caller needs. `membership`: whether the caller must belong to an account; if not, neither
+    role nor step-up is checked. `once_enrolled`: step-up is only checked of callers who have an
+    authenticator.
     """
 
     method: Method
@@ -43,7 +43,7 @@ def rank(role: Role) -> int:
 
 
 def can_grant(granter: Role, role: Role) -> bool:
-    """Return whether a member may give somebody a role: their own role or a lesser one."""
+    """Return whether a member may give somebody a role: their own role or one with fewer rights."""
     return rank(granter) >= rank(role)
 
 
@@ -148,7 +148,7 @@ ADMIN_RULES: Final[tuple[AdminRule, ...]] = (
     _call("DELETE", "games/{game_id}/test", _DEVELOPERS, "open"),
     _call("POST", "games/{game_id}/live-request", _ADMINS, "open"),
     _call("DELETE", "games/{game_id}/live-request", _ADMINS, "open"),
-    # It plays with test players and test money, and grants nothing.
+    # A test match has test players and test money, and it grants nothing.
     _call("POST", "test-match", _DEVELOPERS),
     # People. Only admins read invites, because invites name people who are not members.
     _call("PATCH", "members/{uid}", _ADMINS, "open"),

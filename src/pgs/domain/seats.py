@@ -19,14 +19,14 @@ RETRY_MIN_S = 5
 """Seconds until settlement is first asked again: few, because most outages are short."""
 
 RETRY_MAX_S = 60
-"""Seconds between two asks at most. Money that is owed should not wait longer than a minute after
-an outage."""
+"""Seconds between two requests for the same stake or payout, at most. Money that is owed should not
+wait longer than a minute after an outage."""
 
 LOT_MAX = 255
-"""Scale of the lot that spreads retries: one random byte."""
+"""Scale of the random number that spreads retries: one byte."""
 
 SettlementSide = Literal["embedded", "remote"]
-"""Which settlement holds a stake: the one inside the process, or the server that is set."""
+"""Which settlement holds a stake: the one inside the process, or the settlement server."""
 
 SeatStatus = Literal["pending", "waiting", "matched", "ended", "no_contest", "declined"]
 StakeStatus = Literal["pending", "confirmed", "declined", "refunded"]

@@ -33,7 +33,7 @@ than the longest one."""
 
 LISTED_MAX: Final = 100
 """Matches, and seats of each kind, that a session lists, the oldest first. Only test players have
-more at once."""
+more at the same time."""
 
 TOKEN_MAX: Final = 1024
 """Characters of the longest token that is read. The longest names, at four UTF-8 bytes a character,

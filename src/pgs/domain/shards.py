@@ -29,7 +29,7 @@ class Node(msgspec.Struct, frozen=True):
 
 
 def shard_of_platform() -> int:
-    """Return the shard whose owner does what the installation does once, such as changing tiers."""
+    """Return the shard whose owner works for the whole installation, for example changes tiers."""
     return 0
 
 
@@ -49,13 +49,13 @@ def shard_of(partner_id: str) -> int:
 
 
 def share_out(owners: Mapping[int, str], nodes: Collection[str]) -> dict[int, str]:
-    """Return the node that should own each shard; nothing if `nodes` is empty.
+    """Return the node that should own each shard; an empty dict if `nodes` is empty.
 
     `owners` are the shards that are owned now, and `nodes` the nodes that take shards: those that
-    live, without those that are being drained. Every two nodes get the same number of shards or
-    differ by one, and as few shards as possible change hands. The result depends on nothing else,
-    so all nodes that see the same owners come to the same result. If the result is given as
-    `owners`, it is returned unchanged, so no shard moves once all are in their place.
+    run and are not being drained. Every two nodes get the same number of shards or differ by one,
+    and as few shards as possible change hands. The result depends on nothing else, so all nodes
+    that see the same owners come to the same result. If the result is given as `owners`, it is
+    returned unchanged, so no shard moves once every shard is at the node that should own it.
     """
     if not nodes:
         return {}

@@ -26,21 +26,22 @@ FRESH_S: Final = 2 * 60
 """Seconds for which a window is fresh. Calls that create a credential need a fresh window."""
 
 MAX_WRONG_CODES: Final = 5
-"""Codes that have to be wrong, with no right one between them, to set a lock. Two of a million
-codes are right at any time, so five guesses succeed once in 100,000 locks."""
+"""Codes in a row that have to be wrong to set a lock. Two of a million codes are right at any time,
+so five guesses succeed once in 100,000 locks."""
 
 LOCK_S: Final = 15 * 60
-"""Seconds for which no code is checked after too many wrong ones. This limits guessing to 480 codes
-a day."""
+"""Seconds for which no code is checked after too many wrong ones. So nobody can guess more than
+five codes in a quarter of an hour."""
 
 
 MAX_LOCKS: Final = 5
-"""Locks in a row, with no right code between them, of which the last stays until somebody resets
-the authenticator. So an attacker has at most 25 guesses, of which one is right in one case of
+"""Locks with no right code between them, after which no code is checked until somebody resets the
+authenticator. So an attacker has at most 25 guesses, of which one is right in one case of
 20,000."""
 
 WINDOWS_MAX: Final = 8
-"""Sign-ins of one member with an open window. A person uses two or three browsers at once."""
+"""Sign-ins of one member with an open window. A person uses two or three browsers at the same
+time."""
 
 STEPS_AHEAD: Final = 1
 """Steps of 30 seconds by which a recorded step may be ahead of the present one, because the clock
@@ -150,9 +151,9 @@ def step_up_refusal(factor: Factor, need: Need, sign_in: str, now: int) -> Refus
 def enrol(factor: Factor, sealed_secret: str, sign_in: str, now: int) -> Factor | Refusal:
     """Return the factor with a new authenticator pending, or why none can be enrolled now.
 
-    Replacing an authenticator needs a fresh window. The old one stays in force until the first
-    code of the new one. An earlier pending one is forgotten. The count of wrong codes stays, and a
-    lock forbids enrolling, so enrolling again gives no further guesses.
+    Replacing an authenticator needs a fresh window. The old one stays in force until the first code
+    of the new one. An authenticator that was pending before is forgotten. The count of wrong codes
+    stays, and a lock forbids enrolling, so enrolling again gives no further guesses.
     """
     refusal = step_up_refusal(factor, "fresh", sign_in, now) if factor.enrolled else None
     if refusal is not None:

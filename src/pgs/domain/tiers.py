@@ -18,7 +18,7 @@ TIER_USD_CENTS_MAX: Final = 10**9
 still exact for every JSON reader (2^53)."""
 
 TOLD_TIERS: Final = 8
-"""Tiers that a message names at most. A longer list would hide what the message says."""
+"""Tiers that one message may name. A longer list would hide what the message says."""
 
 
 class TierRevision(msgspec.Struct, frozen=True):

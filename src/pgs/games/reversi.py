@@ -126,8 +126,8 @@ def _free(mine: int, theirs: int) -> int:
     found = 0
     for step, where in _STEPS:
         between = theirs & where
-        # Both directions of the line at once. A run of up to six discs is found in four steps: the
-        # first disc, then one more, then two more, then two more.
+        # Follow both directions of the line in one pass. A run of up to six discs is found in four
+        # steps: the first disc, then one more, then two more, then two more.
         up, down = between & mine << step, between & mine >> step
         up |= between & up << step
         down |= between & down >> step
