@@ -32,22 +32,22 @@ class Holdings:
     async def prepare(self, shards: Collection[int]) -> None:
         """Read what the node must know before it answers for shards. Raises `StoreOutage`.
 
-        A key that was revoked at their last owner is refused from the first call on.
+        A key that the previous owner revoked is refused from the first call on.
         """
         await follow_others(self._parts, self._directory)
 
     def taken(self, shards: Collection[int]) -> None:
-        """Begin the work that nobody calls for.
+        """Begin the work that no caller asks for.
 
-        It is what the start does: search for what is due, pair the seats that wait, and finish the
-        deactivations and stops that were cut short.
+        The start of the service begins the same work: it searches for what is due, pairs the seats
+        that wait, and finishes deactivations and emergency stops that were cut short.
         """
         self._parts.deadlines.note(0)
         for work in (wake_lobbies, close_switched_off, finish_stops):
             self._parts.system.spawn(work, self._parts, self._directory)
 
     async def release(self, shard: int) -> None:
-        """Give a shard up; return once nothing of it is written any more.
+        """Give a shard up; return once this node writes nothing more for its partners.
 
         Messages that wait are refused, and those being handled are carried through.
         """

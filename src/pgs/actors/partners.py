@@ -107,8 +107,8 @@ class PartnerActors:
     def is_idle(self, now: float) -> bool:
         """Return whether the partner can be closed without losing anything.
 
-        It was not used for `IDLE_CLOSE_S`, no actor is alive, the rate buckets are full, and the
-        partner is not degraded.
+        The partner was not used for `IDLE_CLOSE_S`, no actor is alive, the rate buckets are full,
+        and the partner is not degraded.
         """
         alive = self.parts.system.cells
         return (
@@ -131,7 +131,7 @@ class PartnerActors:
         """Refuse all messages from now on, and cancel child tasks; return the cells to end."""
         self.given_up = True
         cells = [*self._cells.values(), *self._tables.values()]
-        # An actor that ends may still tell others: it gets new refs, which refuse.
+        # An actor that ends may still send messages: it gets new refs, which refuse them.
         self._cells, self._tables = {}, {}
         if self._children is not None:
             self._children.end()
@@ -155,8 +155,9 @@ class PartnerActors:
 class PartnerDirectory:
     """Every open partner by id, and the platform's own actor.
 
-    One of several nodes opens only partners of shards that it owns: `owns` tells whether it owns a
-    shard now. It is asked when a partner is opened. Open partners are given up with their shard.
+    One of several nodes opens only partners of shards that it owns: `owns` tells whether the node
+    owns a shard now, and is called when a partner is opened. Open partners are given up with their
+    shard.
     """
 
     def __init__(
@@ -204,7 +205,7 @@ class PartnerDirectory:
 
     @property
     def leads(self) -> bool:
-        """Whether this node does what the installation does once: it owns that shard."""
+        """Whether this node works for the whole installation: it owns the platform's shard."""
         return self._owns is None or self._owns(shard_of_platform())
 
     def catalogue(self) -> Ref:
@@ -214,10 +215,10 @@ class PartnerDirectory:
         return self._catalogue.ref
 
     def give_up(self, shard: int | None, *, at_once: bool) -> list[trio.Event]:
-        """Close the partners of a shard, or all of them; return what is set once each actor ended.
+        """Close the partners of a shard, or all; return an event for the end of each actor.
 
-        Actors end after their current message, or in the middle of it if `at_once`. Then those end,
-        too, that an earlier call lets finish their message.
+        Actors end after their current message, or in the middle of it if `at_once`. With `at_once`,
+        the actors that an earlier call let finish their message end as well.
         """
         cells: list[Cell] = []
         for partner_id, partner in list(self._partners.items()):

@@ -27,7 +27,10 @@ class UndefinedAnswer(Exception):
 
 
 class SettlementPort(Protocol):
-    """Holds the players' money. Every call may be repeated: a seat is charged and paid once."""
+    """Holds the players' money.
+
+    Every call may be repeated: a seat is still charged and paid only once.
+    """
 
     instant: bool  # True: every charge is confirmed at once, without a call
 

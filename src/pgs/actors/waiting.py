@@ -39,7 +39,7 @@ def tell_of_seat_soon(parts: Parts, player_socket: PlayerSocket | None) -> None:
 
 
 async def _tell_of_seat(parts: Parts, player_socket: PlayerSocket) -> None:
-    """Tell a socket which seat waits, if that has changed. It is told nothing during a match.
+    """Tell a socket which seat waits, if that has changed. During a match, tell it nothing.
 
     After a match, a player who has no further seat keeps the end of that match on the screen.
     """

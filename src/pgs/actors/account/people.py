@@ -25,7 +25,7 @@ from pgs.storage.transactions import Stmt
 
 
 class KeptInvites(msgspec.Struct, frozen=True):
-    """How many invites an account has in rows; at the limit, the id of the oldest not pending."""
+    """How many invites an account has; at the limit, the id of the oldest that is not pending."""
 
     count: int
     oldest_closed: str | None
@@ -130,7 +130,8 @@ def accept_invite(
 ) -> AccountDecision:
     """Decide to make the caller a member.
 
-    If the caller accepts invites of two accounts at once, the unique index of members allows one.
+    If the caller accepts invites of two accounts at the same time, the unique index of members
+    allows one.
     """
     accepted = invites.accept(
         found.invite,

@@ -19,14 +19,14 @@ from pgs.storage import invoices as rows
 from pgs.storage.transactions import Outcome, Stmt, Tx
 
 PAGE = 200
-"""Lines that one transaction writes, which takes the writer a few milliseconds. A month of thirty
-tiers has about a thousand."""
+"""Lines that one transaction writes, in a few milliseconds. A month with thirty tiers has about a
+thousand lines."""
 
 log = structlog.get_logger("pgs.billing")
 
 
 class BillingActor(DispatchingActor):
-    """One command at a time, so that numbers have no gaps and nothing is billed twice."""
+    """Handles one command at a time, so that numbers have no gaps and nothing is billed twice."""
 
     def __init__(self, partner: PartnerActors, environment: Environment) -> None:
         self._partner = partner

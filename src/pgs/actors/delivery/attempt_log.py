@@ -1,4 +1,4 @@
-"""Records the outcome of a try, in the attempt log and in the run of failures."""
+"""Records the outcome of a try: in the attempt log, and in the count of failures in a row."""
 
 import msgspec
 from msgspec.structs import replace
@@ -19,7 +19,8 @@ from pgs.storage.webhooks import Endpoint, set_failures
 class Recorded(msgspec.Struct, frozen=True):
     """A try as it was logged.
 
-    `endpoint` has the new run of failures. It is None if the try left the run as it was.
+    `endpoint` has the new count of failures in a row. It is None if the try left the count as it
+    was.
     """
 
     attempt: Attempt
@@ -44,8 +45,8 @@ class AttemptLog:
         """Log a try, publish it to the account's live stream, and return it as logged.
 
         Pass `endpoint` if the try completes a nudge that counts: the same transaction then sets the
-        run of failures. Raises `Stale` if the endpoint was saved or switched off meanwhile, and
-        what the writer raises.
+        count of failures in a row. Raises `Stale` if the endpoint was saved or switched off
+        meanwhile, and what the writer raises.
         """
         attempt = _attempt(done, self._newest_seq + 1, self._parts.new_id(ids.ATTEMPT))
         stmts = [rows.insert_attempt(self._partner_id, self._environment, attempt)]
@@ -69,7 +70,7 @@ class AttemptLog:
 
 
 def _count(endpoint: Endpoint, delivered: bool) -> Endpoint | None:
-    """Return the endpoint with its new run of failures, or None if the run stays as it is."""
+    """Return the endpoint with its new count of failures in a row, or None if that stays."""
     failures = failures_after(endpoint.consecutive_failures, delivered)
     if failures == endpoint.consecutive_failures:
         return None

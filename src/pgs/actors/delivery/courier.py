@@ -66,7 +66,8 @@ class CourierActor(DispatchingActor):
         self._address = (partner.partner_id, environment)
         self._attempts = AttemptLog(partner.parts, partner.partner_id, environment)
         self._endpoint: KnownEndpoint | None = None
-        self._read_at_revision: int | None = None  # the account's revision at that time
+        # The account's revision when the endpoint was read.
+        self._read_at_revision: int | None = None
         self._tested_at_ms: int | None = None
         self._waiting: OrderedDict[str, str] = OrderedDict()  # match id by nudge id, oldest first
         self._flights: dict[str, Flight] = {}  # by nudge id
@@ -176,7 +177,7 @@ class CourierActor(DispatchingActor):
     # --- outcomes ---------------------------------------------------------------------------------
 
     async def _record(self, done: TryDone, *, counts: bool) -> Attempt:
-        """Return the try as logged. With `counts`, it also changes the run of failures.
+        """Return the try as logged. With `counts`, the try also changes the failures in a row.
 
         Raises `Stale` and what the writer raises.
         """
@@ -265,7 +266,7 @@ class CourierActor(DispatchingActor):
     def _begin_lone_try(
         self, match_id: str | None, tested_at_ms: int | None, envelope: Envelope
     ) -> object:
-        """Send one try that answers `envelope`. `tested_at_ms`: of a test event, now."""
+        """Begin a try that answers `envelope`. `tested_at_ms`: now, or None for a resent nudge."""
         endpoint = self._endpoint
         if endpoint is None or endpoint.secret is None:
             raise Crashed("the webhook's secret does not open with the keys on the ring")

@@ -27,12 +27,15 @@ class KnownEndpoint(HidesSecrets, msgspec.Struct, frozen=True):
 
     @property
     def has_failed_too_often(self) -> bool:
-        """Whether its run of failures must disable it, although its row is still enabled."""
+        """Whether too many nudges failed in a row, although the row is still enabled."""
         return self.row.enabled and disables_endpoint(self.row.consecutive_failures)
 
     @property
     def is_on(self) -> bool:
-        """Whether it may get nudges. After ten failures it may not, even if its row is enabled."""
+        """Whether the endpoint may get nudges.
+
+        After ten failures in a row it may not, even if its row is enabled.
+        """
         return self.row.enabled and not self.has_failed_too_often
 
 

@@ -1,8 +1,8 @@
 """Lone tries, which members ask for: test events, and nudges that are sent again.
 
-Whether one may be sent, the task that sends it, and how long to wait for the next test event. A
-lone try is signed and logged, and changes neither the run of failures nor the number of nudges in
-flight.
+This module decides whether a lone try may be sent, has the task that sends it, and says how long to
+wait for the next test event. A lone try is signed and logged. It changes neither the count of
+failures in a row nor the number of nudges in flight.
 """
 
 import math
@@ -38,7 +38,7 @@ def refuse_test(
 
 
 def refuse_lone_try(endpoint: KnownEndpoint | None, account: Account | None) -> Refusal | None:
-    """Return why nothing may be sent to an endpoint now, or None if something may."""
+    """Return why a lone try may not be sent to an endpoint now, or None if it may."""
     if endpoint is None:
         return refuse("webhook_not_configured")
     if not endpoint.is_on:

@@ -20,8 +20,8 @@ has handled many messages."""
 class NudgeTask:
     """Makes the tries of one nudge and reports each of them to the courier.
 
-    Only the courier writes the attempt log and the run of failures, one message at a time, however
-    many nudges are in flight.
+    Only the courier writes the attempt log and the count of failures in a row. It handles one
+    message at a time, however many nudges are in flight.
     """
 
     def __init__(

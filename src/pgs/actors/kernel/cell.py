@@ -87,7 +87,8 @@ class Cell:
         """Queue a message, and make sure that a task handles it.
 
         There is room for `reserve` messages beyond the mailbox's limit. Raises `Overloaded` when
-        there is no room or the service is stopping, and `Degraded` while the partner is.
+        there is no room or the service is stopping, `Degraded` while the partner is degraded, and
+        `NotOwned` when the partner was given up.
         """
         if self.retired:
             if self._given_up is not None:
@@ -136,7 +137,7 @@ class Cell:
     # --- for the actor, while it handles a message
 
     def take_along(self, wanted: Callable[[Message], bool]) -> Envelope | None:
-        """Return the next queued message if it is an ask and `wanted`; it leaves the queue.
+        """Remove the next queued message and return it, if it is an ask and `wanted` accepts it.
 
         The actor has to answer it, to keep it for later, or to put it back. If the actor breaks
         first, the ask fails like the message that the actor broke on.
@@ -153,7 +154,7 @@ class Cell:
         return envelope
 
     def put_back(self, envelopes: Iterable[Envelope]) -> None:
-        """Queue asks again that were taken along, before all others and in their order."""
+        """Put asks that were taken along back to the front of the queue, in their order."""
         kept = [envelope for envelope in envelopes if not envelope.answered]
         for envelope in kept:
             envelope.let_go()
@@ -184,7 +185,7 @@ class Cell:
         self._wake()
 
     def give_up(self, *, at_once: bool) -> trio.Event:
-        """Refuse all messages from now on; return what is set once the task has ended.
+        """Refuse all messages from now on; return the event that is set once the task has ended.
 
         The task ends after its current message, or in the middle of it if `at_once`.
         """
@@ -202,10 +203,11 @@ class Cell:
 
     async def _run(self) -> None:
         try:
-            # This scope is cancelled only `STOP_GRACE_S` after the stop began. The whole task has
-            # one scope, because a scope for each message would cost more than the message itself.
-            # A cancelled system ends the task by `stop`, so the scope shields it while it waits
-            # for a message, too: to lift the shield for each wait would cost a tenth of a message.
+            # This scope is cancelled `STOP_GRACE_S` after the stop began, or by `give_up` at once.
+            # The whole task has one scope, because a scope for each message would cost more than
+            # the message itself. The scope shields the task even while it waits for a message,
+            # because lifting the shield for each wait would cost a tenth of a message. A cancelled
+            # system ends the task by `stop`.
             with trio.CancelScope(shield=True, deadline=self._work_until) as self._work:
                 while await self._live():
                     pass
@@ -225,8 +227,9 @@ class Cell:
             actor = self._make(self)
             await actor.load()
         except Exception as error:
-            # The message at the head of the queue fails; the next one tries to load again.
-            # A server that is away is no fault of this partner, whose cool-down would outlast it.
+            # The message at the head of the queue fails; the next one tries to load again. If the
+            # database cannot be reached, that is no fault of this partner, and a cool-down could
+            # last longer than the outage. So the crash is not counted.
             of_all = isinstance(error, ReadFailed) and error.of_all
             self._broke(error, self._queue.pop(0) if self._queue else None, counts=not of_all)
             return bool(self._queue) and not self.restarts.degraded(trio.current_time())

@@ -1,4 +1,4 @@
-"""The child tasks of one partner's actors, where another node may take the partner over."""
+"""The child tasks of one partner's actors, for partners that another node may take over."""
 
 from __future__ import annotations
 

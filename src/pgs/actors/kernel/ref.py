@@ -10,8 +10,8 @@ from pgs.actors.kernel.system import System
 R = TypeVar("R")
 
 TELL_RESERVE = 4096
-"""Messages without a reply that a mailbox takes beyond MAILBOX_LIMIT, because their senders cannot
-be told to try again."""
+"""Messages without a reply that a mailbox takes beyond MAILBOX_LIMIT, because nobody can tell their
+senders to try again."""
 
 ASK_DEADLINE_S = 5.0
 """Seconds that an ask may wait in a mailbox. After that it is answered as overloaded with nothing
@@ -30,7 +30,7 @@ class Mailbox(Protocol):
 
 
 class Ref:
-    """The address of an actor. Resolve it anew for every message; do not keep it."""
+    """The address of an actor. Get a new `Ref` for every message; do not keep one."""
 
     __slots__ = ("_mailbox",)
 
@@ -50,7 +50,8 @@ class Ref:
     def tell(self, message: Message) -> bool:
         """Send a message without waiting; return whether it was queued.
 
-        Otherwise the message is logged and lost; only the rows show the change that it reported.
+        A message that was not queued is lost: only the rows show the change that it reported. The
+        loss is logged, unless the partner now belongs to another node.
         """
         try:
             self._mailbox.post(Envelope(message, is_ask=False), TELL_RESERVE)

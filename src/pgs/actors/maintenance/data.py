@@ -16,7 +16,7 @@ async def watch_files(parts: Parts, _: PartnerDirectory) -> None:
 async def check_database(parts: Parts, directory: PartnerDirectory) -> None:
     """Check the database and all ledgers, and report every fault. Raises `StoreOutage`.
 
-    One of several nodes does it for all of them.
+    One of several nodes checks the database for all of them.
     """
     if not directory.leads:
         return

@@ -44,7 +44,7 @@ def _tell_written(parts: Parts, directory: PartnerDirectory, written: Iterable[s
     """
     for partner_id in written:
         partner = directory.owned(partner_id)
-        if partner is None:  # the node that owns it wrote it
+        if partner is None:  # the node that owns the partner wrote them
             continue
         if directory.is_alone:
             log.warning("account_written_past_its_actor", partner_id=partner_id)
@@ -63,7 +63,7 @@ async def refresh_catalogue(parts: Parts, _: PartnerDirectory) -> None:
 
 
 async def close_sockets_when_unreadable(parts: Parts, _: PartnerDirectory) -> None:
-    """Close every game socket once the registry has been unreadable too long."""
+    """Close every game socket once the registry has been unreadable for too long."""
     if parts.registry.is_closed(trio.current_time()):
         parts.presence.close_all(UNREADABLE)
 

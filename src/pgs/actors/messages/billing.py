@@ -30,6 +30,6 @@ class PayInvoice(Command[Invoice | Refusal | BadRequest], frozen=True):
 
 
 class VoidInvoice(Command[Invoice | Refusal | BadRequest], frozen=True):
-    """Declare an open invoice void. The next invoice bills what it billed."""
+    """Declare an open invoice void. The next invoice bills what this one billed."""
 
     invoice_id: str

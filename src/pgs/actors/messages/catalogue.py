@@ -27,7 +27,7 @@ class SetTier(Command[TierSet | BadRequest], frozen=True):
 
 
 class TierLocked(msgspec.Struct, frozen=True):
-    """The tier is locked or unlocked as asked. `changed`: whether it was different before."""
+    """The tier is locked or unlocked as asked. `changed`: whether the command changed it."""
 
     changed: bool
 

@@ -36,13 +36,13 @@ class NextWave(msgspec.Struct, frozen=True):
 
 
 class AskedNow(msgspec.Struct, frozen=True):
-    """Whether the charge or payouts were open. Only then settlement is asked."""
+    """Whether the charge or payouts were open. Settlement is asked only if they were."""
 
     was_open: bool
 
 
 class PayoutResolved(msgspec.Struct, frozen=True):
-    """Whether the payout was open. Only then it is noted as confirmed."""
+    """Whether the payout was open. It is noted as confirmed only if it was."""
 
     was_open: bool
 
@@ -65,7 +65,7 @@ class SeatedTogether(msgspec.Struct, frozen=True):
 
 
 class SeatTogether(Command[SeatedTogether | Refusal], frozen=True):
-    """Take a seat for each of two players, who play each other. Only in test.
+    """Take a seat for each of two players, who play each other. This works only in test.
 
     `sent_usd_cents`: as in `SeatRequest`; None accepts whatever a seat costs. `name` begins the
     idempotency keys of the seats, and must be new.
@@ -98,7 +98,10 @@ class CloseSeats(Command[Closed], frozen=True):
 
 
 class CancelSeat(Command[Seat | Refusal], frozen=True):
-    """End a waiting seat because its partner takes it back. Repeating it returns the seat."""
+    """End a waiting seat because its partner cancels it.
+
+    If the seat is cancelled already, the reply is the seat.
+    """
 
     seat_id: str
 
@@ -175,7 +178,7 @@ class ResolvePayout(Command[PayoutResolved], frozen=True):
 class Wave(Command[NextWave], frozen=True):
     """Pair the seats that wait in live. `pulse` is the `Pulse` that asks.
 
-    None asks for no wave. The command then only opens the actor, which starts a pulse if it has
+    With None the command pairs nothing: it only opens the actor, which starts a pulse if it has
     seats to pair.
     """
 

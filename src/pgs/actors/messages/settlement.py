@@ -20,7 +20,7 @@ class AskCharge(Message, frozen=True):
 class PayOut(Message, frozen=True):
     """Pay what a match owes. Paying again is harmless.
 
-    `settlement`: who holds the match's stakes. `again`: it was asked to pay before.
+    `settlement`: who holds the match's stakes. `again`: settlement was asked to pay before.
     """
 
     environment: Environment

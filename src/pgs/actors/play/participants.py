@@ -35,9 +35,10 @@ class Participants:
         return [self._presence.find(player_of(seat)) for seat in self._state.seats]
 
     def present(self) -> list[PlayerSocket | None]:
-        """Return each side's socket if it has joined or gets the snapshot now, or None.
+        """Return each side's socket if its player is present at this match, else None.
 
-        A socket that is open and plays elsewhere does not make its player present here.
+        A player is present once the socket has joined the match, or is about to get its snapshot. A
+        socket that plays another match does not make its player present.
         """
         return [
             socket if socket is not None and self._match_id in socket.tables else None

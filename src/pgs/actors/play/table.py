@@ -38,8 +38,8 @@ from pgs.storage.seats import find_match_with_seats
 from pgs.storage.transactions import Outcome, Stmt, Tx, WriteFailed, WriterFull
 
 ASK_AGAIN_S = 10.0
-"""Seconds until a table asks the seats actor again to end its match. It waits this long because the
-seats actor may have a thousand matches to end."""
+"""Seconds until a table asks the seats actor again to end its match. The table waits this long
+because the seats actor may have a thousand matches to end."""
 
 END_GRACE_S = 30
 """Seconds after its last move at which a completed match falls due. Then it ends even if its table
@@ -106,7 +106,7 @@ class TableActor(DispatchingActor):
             return refuse("match_not_found")
         now_ms = self._parts.clock.now_ms()
         if socket is not None:
-            # A socket that joins for the first time may have been greeted just now.
+            # A socket that joins for the first time may have been sent the snapshot just now.
             if joins_again or self._match_id not in socket.joined:
                 self._participants.join(side, socket, now_ms)
             self._announce_end()
@@ -160,8 +160,8 @@ class TableActor(DispatchingActor):
     ) -> int | None:
         """Return the side of a player who sent a command, after `_catch_up`.
 
-        None if the player has no seat. `socket` is one that joins: it makes the player present.
-        Raises `Ending` while a decided end is not on disk.
+        None if the player has no seat. `socket`: the socket that joins, which makes the player
+        present. Raises `Ending` while a decided end is not on disk.
         """
         side = self._state.side_of(player_id)
         if side is not None:

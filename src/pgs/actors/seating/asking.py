@@ -1,7 +1,7 @@
 """One call to the settlement server, bounded so that a bad server does no harm.
 
-The call waits for a slot, the breaker may hold it back, and it ends in time. It is counted,
-measured, logged and remembered.
+The call waits for a slot, the breaker may hold it back, and it ends within a bounded time. It is
+counted, measured, logged and remembered.
 """
 
 from collections.abc import Awaitable, Callable
@@ -30,7 +30,7 @@ log = structlog.get_logger("pgs.settlement")
 class Question(msgspec.Struct, frozen=True):
     """What is asked. `request` makes the call; `names` are for the log.
 
-    `again`: it was asked before, and nobody waits for the answer.
+    `again`: settlement was asked before, and nobody waits for the answer.
     """
 
     kind: Literal["charge", "payout"]

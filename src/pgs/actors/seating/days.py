@@ -1,4 +1,4 @@
-"""Closing days: from then on, no figure of a final day changes."""
+"""Making days final: no figure of a final day changes any more."""
 
 from pgs.actors.kernel.mail import Envelope
 from pgs.actors.messages.seats import FinalDay, FinaliseDays

@@ -102,7 +102,7 @@ async def close_seats(seats: Seating, command: CloseSeats, _: Envelope) -> Close
 
 
 async def cancel_seat(seats: Seating, command: CancelSeat, _: Envelope) -> Seat | Refusal:
-    """Return the seat once it is cancelled, or the refusal."""
+    """Cancel a waiting seat and return it, or return why it cannot be cancelled."""
     seat = await seats.seat(command.seat_id)
     if seat is None:
         return refuse("seat_not_found")

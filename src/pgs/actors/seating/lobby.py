@@ -17,27 +17,28 @@ SPARE_RATINGS = 1000
 
 
 class Lobby:
-    """The waiting seats by pool, the oldest first; in live with their players' ratings.
+    """The waiting seats by pool, the oldest first. In live it also has the players' ratings.
 
-    A wave pairs the seats of every pool at once. Its pairs are handed out a page at a time.
+    One wave pairs the seats of all pools. Its pairs are handed out a page at a time.
     """
 
     def __init__(
         self, look_up: Callable[[str, str], Awaitable[Rating]], is_here: Callable[[str], bool]
     ) -> None:
-        """`look_up` returns a player's rating at a game: game id, player id.
+        """`look_up` takes the ids of a game and a player, and returns the player's rating.
 
-        `is_here` says whether a player may be put into a live match; it is false for one who has
-        left.
+        `is_here` says whether a player may be put into a live match; that is false for a player who
+        has left.
         """
         self._look_up = look_up
         self._is_here = is_here
-        # By player: the seats whose match runs. Kept in live only, where it forbids a second match.
+        # By player: the seats whose match runs. Kept only in live, where such a seat forbids a
+        # second match.
         self._playing: dict[str, set[str]] = defaultdict(set)
         self._pools: dict[Pool, dict[str, Seat]] = {}
         # How many waves a pool has had since it was last empty.
         self._waves: dict[Pool, int] = defaultdict(int)
-        # By seat id: the number of waves of its pool before the seat came.
+        # By seat id: the number of waves that its pool had before the seat entered it.
         self._joined: dict[str, int] = {}
         self._ratings: dict[tuple[str, str], Rating] = {}
         # The pairs of the last wave that have not been handed out yet.

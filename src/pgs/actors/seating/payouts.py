@@ -12,7 +12,7 @@ from pgs.domain.seats import SettlementSide
 def ask_for_payouts(seats: Seating, *ended: MatchWithSeats, again: bool = False) -> None:
     """Ask settlement to pay what ended matches owe. Call it after the commit of their ends.
 
-    `again`: it was asked before.
+    `again`: settlement was asked before.
     """
     for record in ended:
         seats.partner.settlement().tell(

@@ -134,7 +134,7 @@ class Plan:
         self._count(totals.settled(record))
 
     def make_final(self, day: int) -> None:
-        """Add that every day up to `day` is final."""
+        """Add the change that makes every day up to `day` final."""
         self.head = msgspec.structs.replace(self.head, final_day=day)
 
     def _book(self, transfer: ledger.Transfer) -> None:
@@ -157,8 +157,9 @@ class Plan:
     def tx(self) -> Tx | None:
         """Return the transaction, or None when there is nothing to write.
 
-        New seats come first: if the key of a lone seat is taken, the transaction has then changed
-        nothing yet, and the store refuses it without repeating those beside it.
+        The inserts of seats come first. If the idempotency key of a lone new seat is taken, its
+        transaction has then changed nothing yet. So the store can refuse it without repeating the
+        other transactions of the same commit.
         """
         self._stmts.extend(
             raise_totals(self._partner_id, self._environment, key, change)

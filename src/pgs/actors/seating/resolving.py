@@ -22,7 +22,7 @@ from pgs.storage.transactions import Tx
 
 
 async def ask_charge_now(seats: Seating, command: AskChargeNow, _: Envelope) -> AskedNow:
-    """Ask for a pending stake if it is open."""
+    """Ask settlement again for a stake, if the stake is still pending."""
     seat = await seats.seat(command.seat_id)
     if seat is None or seat.status != "pending":
         return AskedNow(was_open=False)
@@ -31,7 +31,7 @@ async def ask_charge_now(seats: Seating, command: AskChargeNow, _: Envelope) -> 
 
 
 async def ask_payouts_now(seats: Seating, command: AskPayoutsNow, _: Envelope) -> AskedNow:
-    """Ask for what a match owes if it is open, declined payouts included."""
+    """Ask settlement again for what a match owes, declined payouts included, if any is open."""
     record = await _unpaid(seats, command.match_id)
     if record is None:
         return AskedNow(was_open=False)
@@ -44,7 +44,10 @@ async def ask_payouts_now(seats: Seating, command: AskPayoutsNow, _: Envelope) -
 
 
 async def resolve_charge(seats: Seating, command: ResolveCharge, envelope: Envelope) -> Seat | None:
-    """Decide a pending stake as settlement would have; return the seat, None if it is not open."""
+    """Decide a pending stake as settlement would have, and return the seat.
+
+    None if the seat is not pending.
+    """
     seat = await seats.seat(command.seat_id)
     if seat is None or seat.status != "pending":
         return None

@@ -42,11 +42,11 @@ class Mailbox(Protocol):
     """The actor's own mailbox, from which it takes further asks along with the current one."""
 
     def take_along(self, wanted: Callable[[Message], bool]) -> Envelope | None:
-        """Return the next queued message if it is an ask and `wanted`; it leaves the queue."""
+        """Remove the next queued message and return it, if it is an ask and `wanted` accepts it."""
         ...
 
     def put_back(self, envelopes: Iterable[Envelope]) -> None:
-        """Queue asks again that were taken along, before all others and in their order."""
+        """Put asks that were taken along back to the front of the queue, in their order."""
         ...
 
 
@@ -149,8 +149,8 @@ class Seating(DispatchingActor):
     def plan(self) -> Plan:
         """Return an empty plan for a decision made now.
 
-        No plan is dated on a day that is final: a clock that was put back must not change what has
-        been reported. It gets the first second that is still open instead.
+        The plan's time is now or, if today is final already, the first second after the last final
+        day. So a clock that was put back cannot change figures that were reported.
         """
         now = self.parts.clock.now()
         if self.final_day:

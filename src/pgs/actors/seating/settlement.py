@@ -57,7 +57,7 @@ class SettlementActor(DispatchingActor):
 
     async def _ask_charge(self, message: AskCharge, _: Envelope) -> None:
         port, seat = self._settlements.port(message.seat.settlement), message.seat
-        if port is None:  # tell callers that wait that there is no answer
+        if port is None:  # tell the waiting callers that no answer will come
             self._tell_charge(seat, None)
         elif self._asks.begin(self._partner_id, seat.seat_id):
             self._partner.spawn(self._charge, port, message)

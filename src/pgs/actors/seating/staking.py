@@ -31,7 +31,7 @@ many takes 2 to 5 ms, for which other partners' calls have to wait."""
 
 
 class Placed(msgspec.Struct, frozen=True):
-    """A confirmed seat as the plan saves it. `closed`: its own match, if the plan ends the seat."""
+    """A confirmed seat as the plan saves it. `closed`: the match that ends it, if any."""
 
     seat: Seat
     closed: MatchWithSeats | None = None
@@ -64,8 +64,8 @@ async def stake_seat(
 async def _take_alone(seats: Seating, envelope: Envelope) -> Seated | Refusal | Later:
     """Decide one stake as if its key were new, and look for the key only if that fails.
 
-    Nearly all keys are new, and the unique index of keys proves it when the seat is written. To
-    look first took a fifth of the event loop's time for a seat.
+    Nearly all keys are new, and the unique index of keys proves it when the seat is written.
+    Looking for the key first took a fifth of the event loop's time for a seat.
     """
     plan = seats.plan()
     try:
@@ -75,7 +75,7 @@ async def _take_alone(seats: Seating, envelope: Envelope) -> Seated | Refusal | 
     except OutcomeUnknown:
         raise
     except Exception:
-        # What was planned has not happened, so the key is looked up beside an empty plan.
+        # What was planned has not happened, so the key is looked up with an empty plan.
         replay = await _replay_of(seats, seats.plan(), envelope)
         if replay is None:
             raise
@@ -90,8 +90,8 @@ async def _take_alone(seats: Seating, envelope: Envelope) -> Seated | Refusal | 
 def _others(seats: Seating, command: StakeSeat) -> list[Envelope]:
     """Return the stakes to decide together with `command`, which leave the mailbox.
 
-    A second stake with the same key stays there, since it repeats a seat that has to be written
-    first.
+    A second stake with the same key stays in the mailbox, because the seat that it repeats has to
+    be written first.
     """
     if seats.stakes_alone:
         seats.stakes_alone -= 1

@@ -15,7 +15,7 @@ import trio
 from pgs.domain.environments import Environment
 
 SUBSCRIBERS_LIMIT = 16
-"""Streams of one partner that are open at once: a few people with a few tabs each."""
+"""Streams of one partner that are open at the same time: a few people with a few tabs each."""
 
 BACKLOG_LIMIT = 256
 """Events that wait for one subscriber: a few seconds of a busy account. Beyond that the oldest are
@@ -70,7 +70,8 @@ class Subscriber:
     async def take(self, until: float) -> tuple[list[ActivityEvent], int]:
         """Return the events since the last call, and how many older ones were lost.
 
-        Waits for an event until `until`, in trio's time, and then may return none.
+        If there is no event, the call waits for one until `until`, in trio's time. It returns an
+        empty list if none has come by then.
         """
         with trio.move_on_at(until):
             await self._news.wait()
@@ -122,7 +123,7 @@ class Activity:
             del self._subscribers[place]
 
     def wake(self, belongs: Callable[[str], bool]) -> None:
-        """Let the subscribers of these partners go on without an event."""
+        """End the wait of these partners' subscribers, even if there is no event."""
         for (partner_id, _), subscribers in self._subscribers.items():
             if belongs(partner_id):
                 for subscriber in subscribers:

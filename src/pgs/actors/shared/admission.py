@@ -35,7 +35,7 @@ class Admission(msgspec.Struct, frozen=True):
 
 
 def policy_of(account: Account) -> BucketPolicy:
-    """Return a partner's bucket policy: the default, unless an operator has set another."""
+    """Return a partner's bucket policy: the default, unless an operator has set another one."""
     if account.burst is None and account.rate is None:
         return PARTNER_POLICY
     return BucketPolicy(account.burst or PARTNER_POLICY.burst, account.rate or PARTNER_POLICY.rate)
@@ -116,12 +116,15 @@ class ManyBuckets(Generic[K]):
         self._buckets = {
             name: bucket for name, bucket in self._buckets.items() if not bucket.is_full(now)
         }
-        # The next search comes at twice as many buckets, so each call pays for little of it.
+        # The next search comes at twice as many buckets, so its cost is spread over many calls.
         self._look_at = max(KEPT, 2 * len(self._buckets))
 
 
 class RateLimited(msgspec.Struct, frozen=True):
-    """A refusal: seconds after which to try again, and for how long to hold the answer."""
+    """A refusal, with the seconds after which to try again.
+
+    `hold_s`: seconds for which to hold the refusal back.
+    """
 
     retry_after: int
     hold_s: float

@@ -59,7 +59,10 @@ class Alarms:
                 await self._changed.wait()
 
     def find_due(self, now: float) -> Key | None:
-        """Return a table whose alarm is due, or None. The alarm stays due until set or dropped."""
+        """Return a table whose alarm is due, or None.
+
+        The alarm stays due until it is set again or dropped.
+        """
         while self._heap and self._heap[0][0] <= now:
             entry, key = self._heap[0]
             at = self._at.get(key)

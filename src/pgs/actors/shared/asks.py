@@ -16,8 +16,8 @@ Said = Literal["confirmed", "pending", "declined"]
 class Ask(msgspec.Struct, frozen=True):
     """What is known about one charge or payout.
 
-    `tries`: calls since the start. `said`: its last answer that the interface defines. `answer`:
-    how its last call ended, for people. `at`: when, in epoch seconds.
+    `tries`: calls since the start. `said`: the server's last answer that the interface defines.
+    `answer`: how the last call ended, for people. `at`: when that call ended, in epoch seconds.
     """
 
     tries: int = 0
@@ -50,11 +50,11 @@ class Asks:
         return True
 
     def end(self, partner_id: str, item_id: str) -> None:
-        """Note that an item is not being asked for any more."""
+        """Note that the call about an item has ended."""
         self._under_way.discard((partner_id, item_id))
 
     def note(self, partner_id: str, item_id: str, said: Said | None, answer: str, at: int) -> None:
-        """Note how a call ended. `said`: its answer, None if the interface does not define it."""
+        """Note how a call ended. `said`: as in `Ask`; None if no such answer came."""
         tries = self.find(partner_id, item_id).tries + 1
         self._asks[partner_id, item_id] = Ask(tries, said, answer, at)
         if len(self._asks) > ASKS_MAX:
@@ -72,7 +72,7 @@ class Asks:
             self._asks[partner_id, item_id] = msgspec.structs.replace(known, said=None)
 
     def forget_all(self, belongs: Callable[[str], bool]) -> None:
-        """Forget the items of these partners, those too that are being asked for."""
+        """Forget the items of these partners, even those that are being asked for."""
         for key in [key for key in self._asks if belongs(key[0])]:
             del self._asks[key]
         self._under_way = {key for key in self._under_way if not belongs(key[0])}

@@ -26,7 +26,7 @@ class Breaker:
     """
 
     def __init__(self) -> None:
-        self._failed: set[str] = set()  # without an answer since the last answer
+        self._failed: set[str] = set()  # unanswered since the server's last answer
         self._open_until: float | None = None  # None: closed
         self._open_s = 0.0
         self._trying: str | None = None
@@ -56,7 +56,7 @@ class Breaker:
         return True
 
     def answered(self) -> bool:
-        """Close: the server has answered. Return whether calls had been stopped."""
+        """Close the breaker after an answer; return whether calls had been stopped."""
         was_open = self._open_until is not None
         self._failed.clear()
         self._open_until, self._open_s, self._trying = None, 0.0, None
@@ -65,7 +65,7 @@ class Breaker:
     def unanswered(self, item_id: str, now: float) -> float | None:
         """Note a call without an answer; return for how many seconds this stops calls, or None.
 
-        Calls that were under way when it opened change nothing any more.
+        Calls that were under way when the breaker opened change nothing any more.
         """
         if self._open_until is None:
             self._failed.add(item_id)

@@ -19,7 +19,7 @@ class PublishedCatalogue:
         self._revision = 0  # how often the actor has published
 
     def published(self, now: float) -> TierCatalogue | None:
-        """Return the catalogue, or None when its rows have been unreadable too long."""
+        """Return the catalogue, or None when its rows have been unreadable for too long."""
         return None if self.age.is_closed(now) else self._catalogue
 
     async def current(self) -> TierCatalogue:

@@ -21,7 +21,7 @@ class DataWatch:
         self._rewound: set[tuple[str, Environment]] = set()
 
     def looked(self, lost: str | None) -> bool:
-        """Note which file is lost, or None; return whether to report it."""
+        """Note which file is lost (None: no file); return whether to report it."""
         news = lost is not None and self.lost is None
         self.lost = lost
         return news

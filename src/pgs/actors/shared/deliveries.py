@@ -20,12 +20,12 @@ class Flight:
     2. Trying: its task is making a try at the partner's endpoint.
     3. Between tries: the latest try failed in a way that may pass, and the next one is not due yet.
     4. Completed: it was delivered, or refused for good, or all tries failed. The courier logs the
-       last try. If `counts` is true, it also changes the endpoint's run of failures.
+       last try. If `counts` is true, it also changes the endpoint's failures in a row.
     5. Cut short: its endpoint was saved again or switched off, its courier broke, or the service
        stops. A running try still finishes and is logged. No further try begins.
 
-    A lone try takes no in-flight slot and never changes the run of failures. A test event has no
-    match.
+    A lone try takes no in-flight slot and never changes the count of failures in a row. A test
+    event has no match.
 
     `endpoint`: partner id and environment. `tested_at_ms`: when a test event was asked for, in
     epoch milliseconds. `is_lone`: whether it is a lone try. `cut`: set when no further try may
@@ -50,7 +50,7 @@ class Flight:
         self.counts = True
 
     def cut_short(self) -> None:
-        """Begin no further try, and do not count the outcome in the endpoint's run of failures."""
+        """Begin no further try, and do not change the endpoint's count of failures in a row."""
         self.counts = False
         self.cut.set()
 
@@ -69,7 +69,7 @@ class Deliveries:
         return self._draining_until is not None
 
     def add(self, flight: Flight) -> None:
-        """Add a flight. Once draining has begun, it is cut before its first try."""
+        """Add a flight. Once draining has begun, the flight is cut before its first try."""
         self._flights.add(flight)
         if self.draining:
             flight.cut.set()
@@ -86,7 +86,7 @@ class Deliveries:
     def cut_short(self, endpoint: tuple[str, str]) -> list[Flight]:
         """Cut short all nudges in flight to an endpoint, and return them.
 
-        A courier that has broken since may have sent them. Lone tries go on: each ends by itself,
+        Some may be those of a courier that has broken since. Lone tries go on: each ends by itself,
         and has no slot that the courier must free.
         """
         found = [

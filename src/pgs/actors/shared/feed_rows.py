@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 
 class FeedRows(Generic[R]):
-    """Rows by feed and position, in two generations: young rows, kept or read lately, and old."""
+    """Rows by feed and position, in two generations: those kept or read lately, and older ones."""
 
     def __init__(self, most: int = KEPT_ROWS_MAX) -> None:
         self._most = most
@@ -30,7 +30,7 @@ class FeedRows(Generic[R]):
         self._last: dict[Feed, int] = {}  # the highest position that was kept
 
     def reaches(self, feed: Feed, after: int) -> bool:
-        """Return whether rows after a position may be kept; if not, looking for them is useless."""
+        """Return whether memory may hold rows after a position; if not, a look-up is useless."""
         return self._last.get(feed, 0) > after
 
     def find(self, feed: Feed, positions: Sequence[int]) -> list[R] | None:

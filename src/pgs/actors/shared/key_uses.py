@@ -33,7 +33,7 @@ def _every_partner(partner_id: str) -> bool:
 
 
 class KeyUses:
-    """The last use of every key: exact if it came after the start, else as in the key's row."""
+    """The last use of every key: exact for keys used since the start, else as in the key's row."""
 
     def __init__(self, database: Database, on_event: Callable[[str], None]) -> None:
         self._database = database
@@ -70,8 +70,8 @@ class KeyUses:
     ) -> None:
         """Write each use that is more than `coarse_s` seconds newer than its row.
 
-        A partner's uses are one transaction. Partners that do not belong are left out. Raises what
-        the store raises.
+        A partner's uses are one transaction. Partners for which `belongs` is false are left out.
+        Raises what the store raises.
         """
         due: dict[str, dict[str, int]] = {}
         for (partner_id, key_id), used_at in self._used.items():

@@ -17,8 +17,8 @@ from pgs.domain.play import PLAY_STOPPED, REPLACED
 from pgs.domain.seats import Seat
 
 BACK_SOON_S = 15.0
-"""Seconds for which a player who closed a socket still counts as there, as the interface promises.
-A page that is loaded again or a lost connection takes a few seconds."""
+"""Seconds for which a player who closed a socket still counts as present, as the interface
+promises. A page that is loaded again or a lost connection takes a few seconds."""
 
 Player = tuple[str, Environment, str]  # partner, environment, player
 
@@ -120,13 +120,13 @@ class PresenceRegister:
         return None if partner is None else partner.get(player)
 
     def account_changed(self, account: Account) -> None:
-        """Close the sockets that may not stay open under the account's new state."""
+        """Close the sockets that may not stay open in the account's new state."""
         for player_socket in list(self._here.get(account.partner_id, {}).values()):
             if not admits(account, player_socket):
                 player_socket.connection.close(PLAY_STOPPED)
 
     def forget(self, belongs: Callable[[str], bool], code: int) -> None:
-        """Close the sockets of these partners, and forget them and who has just left."""
+        """Close the sockets of these partners, and forget them and the players who just left."""
         for partner_id in [partner_id for partner_id in self._here if belongs(partner_id)]:
             for player_socket in self._here.pop(partner_id).values():
                 player_socket.connection.close(code)
@@ -148,7 +148,7 @@ class PresenceRegister:
 
 
 def admits(account: Account, player_socket: PlayerSocket) -> bool:
-    """Return whether a socket may stay open under the account's current state."""
+    """Return whether a socket may stay open in the account's current state."""
     return (
         account.active and account.generations[player_socket.player[1]] == player_socket.generation
     )

@@ -1,4 +1,4 @@
-"""The two settlements: the one inside the process, and the server over HTTP where one is set."""
+"""The two settlements: the one inside the process, and the server that the settings name."""
 
 from collections.abc import Callable
 from math import ceil
@@ -11,24 +11,24 @@ from pgs.actors.shared.breaker import Breaker
 from pgs.domain.seats import SettlementSide
 
 FIRST_CALLS = 32
-"""Calls that run at once for stakes and payouts that are asked for the first time. A server that
-takes 0.1 s for an answer then decides some 300 a second."""
+"""Calls that run at the same time for stakes and payouts that are asked for the first time. A
+server that takes 0.1 s for an answer then decides some 300 a second."""
 
 RETRY_CALLS = 16
-"""Calls that run at once for what is asked again. They have their own slots: a backlog after an
-outage must not keep new stakes waiting."""
+"""Calls that run at the same time for stakes and payouts that are asked for again. They have their
+own slots: a backlog after an outage must not keep new stakes waiting."""
 
 WAITING_MAX = 256
 """Asks of each kind that may wait for a slot. Further ones would only run out of time; they are
 refused at once and made again later."""
 
 PARKED_S = 600
-"""Seconds until the service looks again at a stake or payout whose settlement is not set. Only an
-operator can set it, with a restart."""
+"""Seconds until the service looks again at a stake or payout whose settlement server is no longer
+in the settings. Only an operator can put it back, with a restart."""
 
 
 class CallLimit:
-    """A bounded number of calls at once, and a bounded number of asks that wait for one."""
+    """A bounded number of calls at the same time, and of asks that wait for a slot."""
 
     def __init__(self, calls: int) -> None:
         self.slots = trio.CapacityLimiter(calls)
@@ -42,8 +42,8 @@ class CallLimit:
 class Settlements:
     """Who holds stakes, and whether the server answers.
 
-    A new stake goes to the server if one is set, else to the embedded settlement. `on_call` is
-    told of every call: its kind, its outcome, its seconds.
+    A new stake goes to the server if the settings name one, else to the embedded settlement.
+    `on_call` is called after every call with its kind, its outcome and its seconds.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Settlements:
         }
 
     def port(self, side: SettlementSide) -> SettlementPort | None:
-        """Return the settlement of a side, or None if it is not set."""
+        """Return the settlement of a side, or None if the settings name no server."""
         return self._ports[side]
 
     def not_before(self, side: SettlementSide, now: int) -> int:
