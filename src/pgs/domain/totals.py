@@ -16,7 +16,7 @@ from pgs.domain.seats import Seat
 
 
 class TotalsKey(msgspec.Struct, frozen=True):
-    """Which row: a day, a game and a tier."""
+    """What identifies a row: a day, a game and a tier."""
 
     day: int
     game_id: str

@@ -27,7 +27,7 @@ TEST_EVERY_S = 10
 def refuse_test(
     endpoint: KnownEndpoint | None, account: Account | None, tested_ms_ago: int | None
 ) -> Refusal | None:
-    """Return why no test event may be sent now, or None if one may.
+    """Return why no test event may be sent now, or None if one may be sent.
 
     `tested_ms_ago`: milliseconds since the last test event was asked for, or None.
     """

@@ -2,8 +2,9 @@
 
 The rules are those of docs/architecture.md:
 
-- The actor handles one message at a time. An actor may take waiting asks along with one ask. A
-  message that was taken from the queue is handled to the end, even if the asker has left.
+- The actor handles one message at a time. With an ask it may take further waiting asks from the
+  queue and handle them together. A message that was taken from the queue is handled to the end,
+  even if the asker has left.
 - No sender waits for room. An ask is answered as overloaded when the mailbox is full, or when its
   deadline passes in the queue.
 - When an actor breaks, the message that broke it is lost. For the next message the actor is rebuilt

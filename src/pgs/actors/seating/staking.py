@@ -158,7 +158,7 @@ async def _take_together(
 async def _decide(
     seats: Seating, plan: Plan, envelope: Envelope
 ) -> Taken | Seated | Refusal | Later:
-    """Plan a new seat for a call; or return the answer to a call that takes none."""
+    """Plan a new seat for a call; or return the answer to a call that takes no new seat."""
     replay = await _replay_of(seats, plan, envelope)
     return _decide_new(seats, plan, envelope) if replay is None else replay
 
