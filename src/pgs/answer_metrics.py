@@ -1,7 +1,7 @@
-"""Counts and times answered calls in plain numbers, which a scrape turns into Prometheus' form.
+"""Counts answered calls and measures how long they took, in numbers that a scrape reads.
 
-Every call passes here. prometheus_client takes a lock for each of the three numbers that a call
-changes, which is ten times the cost of a list.
+Every call is counted here. prometheus_client would take a lock for each of the three numbers that a
+call changes, and that costs ten times as much as changing a list.
 """
 
 from bisect import bisect_left
@@ -15,8 +15,9 @@ from prometheus_client.registry import Collector
 _MILLISECONDS: Final = (0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000)
 
 SECONDS: Final = tuple(bound / 1000 for bound in _MILLISECONDS)
-"""Upper bounds of the histograms' buckets, in seconds. A bound belongs to its bucket. Minting a
-token takes less than a millisecond, and a long poll up to 25 s."""
+"""Upper bounds of the histograms' buckets, in seconds. A call that takes exactly as long
+as a bound counts in that bucket. Minting a token takes less than a millisecond, and a long poll up
+to 25 s."""
 
 CLASSES: Final = ("2xx", "3xx", "4xx", "5xx")
 

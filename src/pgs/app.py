@@ -82,9 +82,10 @@ async def open_core(
 ) -> AsyncIterator[Core]:
     """Yield the service's core, which works on the data folder.
 
-    On leaving, commit what was accepted and release the folder. If `settlement` is instant, it
-    replaces the embedded settlement, else the settlement server. `outbound` replaces the client
-    that calls partners' endpoints. A new account is pinned to the current version of `versions`.
+    On leaving, commit what was accepted and release the folder. `settlement`
+    replaces the embedded settlement if it is instant, and otherwise the settlement server.
+    `outbound` replaces the client that calls partners' endpoints. A new account is pinned to the
+    current version of `versions`.
     With `inline`, the event loop's thread commits, for tests on a virtual clock.
     `on_settlement_call` is told of every call to the settlement server. Raises `BadSettings`,
     `DataFolderInUse` and `BadKeyFile`.
@@ -140,7 +141,8 @@ async def _open_folder(config: Config, rng: Rng, inline: bool) -> tuple[Database
     keys: list[KeyFile] = []
 
     def open_keys(is_new: bool) -> None:
-        # The keys come first: a start that is killed then leaves no database without a key ring.
+        # The key ring is made before the database, so that a start that is killed never leaves a
+        # database without one.
         keys.append(KeyFile(config.key_file, rng, make=is_new))
 
     opening = partial(open_database, config, inline=inline, on_locked=open_keys)

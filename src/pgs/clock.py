@@ -98,7 +98,7 @@ class SystemClock:
     def now_ms(self) -> int:
         """Return Unix epoch milliseconds, rounded down."""
         reading_ms, held = time.time_ns() // 1_000_000, self._held
-        if reading_ms == held.latest_ms:  # as in most calls of a busy service
+        if reading_ms == held.latest_ms:  # true for most calls of a busy service
             return reading_ms
         behind_ms = held.newly_behind_ms(reading_ms)
         if behind_ms and self._on_event is not None:

@@ -15,7 +15,7 @@ from typed_settings.exceptions import TsError
 from pgs.domain.environments import Environment, is_environment
 from pgs.domain.service_urls import parse_service_url
 
-KEY_FILE_NAME = "keys"  # of the key ring, in the data folder or a backup of it
+KEY_FILE_NAME = "keys"  # the key ring's file, in the data folder and in its backups
 PREFIX: Final = "PGS_"
 TABLE: Final = "pgs"
 
@@ -91,7 +91,8 @@ class Config:
     lane: str = "on"
     """`on` or `off`: whether plain requests to the endpoints take the short way past hypercorn.
 
-    Answers are the same. Off is for finding out whether a fault is in the short way.
+    The answers are the same either way. Set it to off to find out whether a fault is in the short
+    way.
     """
 
     log_level: str = "info"

@@ -1,9 +1,9 @@
 """The log: one JSON object a line on standard error.
 
-Each line of a request has the request's id. The reader of the log may stop reading, hang up, or run
-out of disk. Therefore a log call never waits and never raises: it puts the line into a bounded
-queue, from which a separate thread writes. A line that cannot be written is counted, and the count
-is logged as soon as something can be written again.
+Each line of a request has the request's id. The reader of the log may stop reading, close its
+end, or run out of disk. Therefore a log call never waits and never raises: it puts the line into a
+bounded queue, from which a separate thread writes. A line that cannot be written is counted, and
+the count is logged as soon as something can be written again.
 """
 
 import json
@@ -79,7 +79,7 @@ class _RequestLine(msgspec.Struct):
 class Lines:
     """Takes lines from any thread and writes them in order.
 
-    `file` should be unbuffered. With None every line is lost, and counted.
+    `file` should be unbuffered. If it is None, every line is lost and counted as lost.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Lines:
         self._queue: SimpleQueue[bytes | None] = SimpleQueue()
         self._closing = threading.Event()
         self._given_up = threading.Event()
-        self._no_room = 0  # counted by the threads that log; two at once may count only one line
+        self._no_room = 0  # threads that log add to it without a lock: two may count as one
         self._not_written = 0  # counted by the thread that writes
         self._told = 0
         self._torn = False  # the file ends in the middle of a line
@@ -146,7 +146,7 @@ class Lines:
             self._not_written += self._write(batch)
 
     def _take(self) -> tuple[list[bytes], bool]:
-        """Return the lines that wait, once there are some, and whether they are the last."""
+        """Wait for lines; return them, and whether they are the last ones."""
         batch: list[bytes] = []
         line = self._queue.get()
         self._closing.wait(GATHER_S)
@@ -239,7 +239,7 @@ def logging_to(file: BinaryIO | None, level: str, clock: Clock) -> Iterator[Line
 def standard_error() -> BinaryIO | None:
     """Return standard error without a buffer; None where it was closed before the start.
 
-    A buffer would keep lines that failed, and fail with them again.
+    A buffer would keep a line that could not be written, and each later write would fail with it.
     """
     if sys.stderr is None:
         return None

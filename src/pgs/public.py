@@ -78,7 +78,7 @@ async def among_nodes(app: Dispatcher, services: Services) -> AsyncIterator[App]
 
 @asynccontextmanager
 async def commanding_nodes(core: Core) -> AsyncIterator[Core]:
-    """Yield the core for operators' commands. One of several nodes sends them to the others, too.
+    """Yield the core for operators' commands, which can also send commands to the other nodes.
 
     In an installation of one node it is `core` itself.
     """

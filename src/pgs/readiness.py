@@ -11,16 +11,16 @@ from pgs.storage.heartbeat import beat
 from pgs.storage.transactions import StoreOutage, WriterFull
 
 PROBE_S = 2.0
-"""Seconds that the probe's commit may take. A commit that takes longer is too slow to serve
-with."""
+"""Seconds that the probe's commit may take. A service whose commits take longer is too
+slow to take calls."""
 
 FIRST_RUNS_S = 2.0
 """Seconds that a check waits for the first runs of required chores, which take milliseconds."""
 
 FAILED_RECENTLY_S = 20.0
-"""Seconds for which a failed commit counts. A disk that is nearly full takes the probe's one small
-row and refuses a seat's many. Probes usually come every ten seconds, so at least one of them sees
-the failure."""
+"""Seconds for which a failed commit counts. A disk that is nearly full may have room for the
+probe's one small row, but not for the many rows of a seat. Probes usually come every ten seconds,
+so at least one of them sees the failure."""
 
 NO_ROOM_S = 60.0
 """Seconds for which readiness reports a refused connection, so that several checks see it."""
@@ -123,8 +123,8 @@ class Readiness:
         core.parts.system.spawn(probe)
         with trio.move_on_after(PROBE_S):
             await done.wait()
-        # The probe comes first: with PostgreSQL it opens the writer's next session if the last one
-        # has ended, and reads follow the writer to the server that takes writes now.
+        # The write comes before the read: with PostgreSQL it opens the writer's next session if the
+        # last one has ended, and reads then go to the same server as the writer.
         if not outcome or writer.failed_within(FAILED_RECENTLY_S):
             return "unable to write"
         if await core.parts.database.reader.still_fails():

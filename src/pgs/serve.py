@@ -46,15 +46,15 @@ from pgs.readiness import Readiness
 from pgs.storage.transactions import StoreOutage
 
 STOP_S = 15.0
-"""Seconds that a stop may take: half of what the unit of systemd allows. It is never waited for; a
-test adds up the bounds of all steps of a stop."""
+"""Seconds that a stop may take: half of what the unit of systemd allows. No code waits this
+long: a test adds up the bounds of all steps of a stop and compares the sum with it."""
 
 GRACE_S = 5.0
 """Seconds for calls in flight when the service stops. Part of the 15 s that a stop may take."""
 
 HAND_OVER_S = 2.0
-"""Seconds in which a node that stops hands its shards over. They are taken from `GRACE_S`: calls of
-shards that were handed over are refused at once."""
+"""Seconds in which a node that stops hands its shards over. They are part of `GRACE_S`, because
+calls of shards that were handed over are refused at once and need no grace period."""
 
 INTERNAL_LIMITS = ServerLimits(max_connections=64, grace_s=0.25, shutdown_s=0.25)
 """Limits of the internal listener: a few probes at once, and little time at a stop, because nobody
@@ -137,7 +137,7 @@ async def running(
                         operator.cancel()
                         await _drain(core, app, sockets, readiness)
             finally:
-                internal_listener.stop.set()  # before the core closes, because metrics read it
+                internal_listener.stop.set()  # before the core closes: metrics read it
     log.info("stopped")
 
 
@@ -221,7 +221,7 @@ async def _listening(
 
 @contextmanager
 def _bound(config: Config) -> Iterator[tuple[socket.socket, socket.socket]]:
-    """Yield both listening sockets, bound before anything else is touched."""
+    """Bind both listening sockets and yield them. This is done before the data folder is opened."""
     with ExitStack() as stack:
         public = stack.enter_context(closing(_bind(config.listen, "PGS_LISTEN")))
         internal = stack.enter_context(
@@ -256,7 +256,7 @@ async def _operating(core: Core, config: Config) -> AsyncIterator[trio.CancelSco
 def _keep_keys(
     verifier: IdentityVerifier | None, core: Core, readiness: Readiness
 ) -> IdentityVerifier | None:
-    """Fetch the issuer's keys from now until the core stops, and let readiness tell of failures."""
+    """Fetch the issuer's keys from now until the core stops; readiness reports failed fetches."""
     readiness.verifier = verifier
     if verifier is not None:
         core.parts.system.spawn(verifier.keep_keys)
@@ -281,11 +281,11 @@ def _tell_started(service: RunningService, config: Config, readiness: Readiness)
 
 
 async def _drain(core: Core, app: Dispatcher, sockets: OpenSockets, readiness: Readiness) -> None:
-    """Begin no new work, answer held calls, and tell open sockets why they end."""
+    """Begin no new work, answer held calls, and tell open sockets that the service stops."""
     readiness.draining()
     log.info("draining")
     if core.shards is not None:
-        # First, so that the other nodes go on with the partners while this one ends.
+        # This comes first, so that other nodes serve the partners while this node stops.
         with trio.CancelScope(shield=True, deadline=trio.current_time() + HAND_OVER_S):
             await core.shards.stop()
     core.parts.bells.ring_all()

@@ -143,7 +143,8 @@ async def _check_here(services: Services, uid: str) -> None:
     known = services.parts.registry.member(uid)
     partner_id = known.account.partner_id if known else None
     if known is None and services.owners is not None:
-        # Another node may have made them a member a moment ago, so this one reads the rows.
+        # Another node may have made this person a member a moment ago, so this node reads the
+        # database.
         partner_id = await find_account_of(services.parts.database.reader, uid)
     if partner_id is not None:
         services.check_here(partner_id)

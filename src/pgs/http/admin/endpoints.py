@@ -83,8 +83,8 @@ def admin_write(
     """Return a write of the admin API. `path` is what follows `/partner/admin/`.
 
     `errors` are the refusals of this call; `partner_changed` is added, which any write can get.
-    `takes_seats`: an outage or a crash gets the reason that it has in the key API, because a seat
-    may exist.
+    `takes_seats`: the call may have taken a seat before an outage or a crash, so it is then refused
+    with the same reason as in the partner API.
     """
     return Endpoint(
         method=method,

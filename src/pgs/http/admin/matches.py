@@ -1,4 +1,4 @@
-"""Matches as support looks for them, and all that is known of one."""
+"""Searches the matches for a partner's support, and returns all that is known of one match."""
 
 from typing import Any, Final, get_args
 
@@ -140,7 +140,7 @@ async def _page_by_seat(
 async def _find(
     call: AdminCall, environment: Environment, before: int, page_size: int
 ) -> list[tuple[int, str]]:
-    """Return the matches that the narrowest filter finds: a seat's sequence and the match id."""
+    """Return a seat's sequence number and its match's id for what the narrowest filter finds."""
     database, query = call.services.parts.database, call.query
     owner = (call.principal.account.partner_id, environment)
     if "seatId" in query or "idempotencyKey" in query:
@@ -164,7 +164,7 @@ async def _find(
 
 
 def _agrees(call: AdminCall, found: MatchWithSeats, span: Span) -> bool:
-    """Return whether a match is in the span, and one of its seats has all that is asked of it."""
+    """Return whether a match is in the span, and one of its seats fits every filter for seats."""
     asked = {name: value for name, value in call.query.items() if name in _OF_A_SEAT}
     return support.is_in(span, found.match) and (
         not asked

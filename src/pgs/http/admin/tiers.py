@@ -15,8 +15,9 @@ class TierPrices(msgspec.Struct, frozen=True, rename="camel"):
     """A tier's numbers in US cents.
 
     `price_usd_cents` is the price that the account has set, absent without one. `in_force` tells
-    whether it is charged: it is not while it lies outside floor and prize. `entry_usd_cents` is
-    what a seat costs now. `games`: those for which the tier is on offer.
+    whether that price is charged: a price below the floor or above the prize is not.
+    `entry_usd_cents` is what a seat costs now. `games` lists the games for which the tier is on
+    offer.
     """
 
     tier_id: str

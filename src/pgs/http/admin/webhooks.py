@@ -160,7 +160,7 @@ async def resend(call: AdminCall) -> Answer:
     """Send the nudge of an attempt again, in one try; return that try."""
     parts, environment = call.services.parts, environment_of(call)
     attempt_id = call.path["attempt_id"]
-    if not is_id(ATTEMPT, attempt_id):  # which draws nothing from the account's bucket
+    if not is_id(ATTEMPT, attempt_id):  # refused before it draws from the account's rate limit
         return refuse("attempt_not_found")
     partner = call.services.directory.partner(call.principal.account.partner_id)
     taken = partner.resends.take(trio.current_time())

@@ -80,8 +80,8 @@ def unauthorised(services: Services) -> tuple[tuple[bytes, bytes], ...]:
 class KeyAuthenticator:
     """Authenticates calls with an API key.
 
-    The part of a verdict that follows from the published key alone is made once, and again when the
-    registry publishes another state of the key.
+    The part of a verdict that follows from the published key alone is kept. It is made again when
+    the registry publishes another state of the key.
     """
 
     def __init__(self, services: Services) -> None:
@@ -95,7 +95,7 @@ class KeyAuthenticator:
         registry = parts.registry
 
         # 1. The header and the key's format. A text that the registry knows is a key, so its form
-        # is not checked: the check would cost as much as all other steps up to the rates.
+        # is not checked. That check would cost as much as all other steps before the rates.
         given, versions = [], []
         for name, value in headers:  # one loop, because every call takes it
             if name == b"authorization":

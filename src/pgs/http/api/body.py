@@ -93,7 +93,7 @@ def decode_object(raw: bytes) -> dict[str, object] | BadRequest:
     except RecursionError:
         return _TOO_DEEP
     except msgspec.ValidationError:
-        # No type is asked for, so this can only be a number out of msgspec's range.
+        # The decoder expects no type, so the fault can only be a number out of msgspec's range.
         return _second_look(raw) or _NUMBER
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         return not_json(raw, error)
@@ -231,7 +231,7 @@ def _clean(decoded: object) -> bool:
 
 
 def _sentence(problem: str, kind: object, obj: object) -> str:
-    """Return msgspec's message about `obj`, which is no `kind`, in the words of this interface.
+    """Return msgspec's message about `obj`, which is not a `kind`, in this interface's words.
 
     msgspec's message may quote the client's text, so only names and bounds are taken from it.
     """
@@ -261,9 +261,9 @@ def _sentence(problem: str, kind: object, obj: object) -> str:
 
 
 def _allowed(kind: object, place: str) -> tuple[tuple[str, ...], str]:
-    """Return the values that a text field of a struct takes, and what its declaration adds.
+    """Return the values that a text field of a struct takes, and the field's description.
 
-    The values are () if the field is not limited to some. The addition may be ''.
+    The values are () if the field takes any text. The description is '' if there is none.
     """
     if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
         return (), ""

@@ -18,7 +18,7 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 class _Launch(Protocol):
-    """The body of an endpoint whose row says `launch`."""
+    """The fields that every body of an endpoint with `launch` has."""
 
     game_id: str
     player_id: str

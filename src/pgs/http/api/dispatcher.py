@@ -172,7 +172,7 @@ class Dispatcher:
         return DirectAnswer(response.status, (JSON_TYPE, *handled.headers), content)
 
     def crashed(self, method: str, path: bytes) -> DirectAnswer:
-        """Return the answer to a call that another node may have carried out before it failed."""
+        """Return the answer to a call that was lost, and that another node may have carried out."""
         found = self._routes.find(path)
         endpoint = found[0].get(method) if found else None
         if endpoint is None:
@@ -224,7 +224,7 @@ class Dispatcher:
             await self._fallback(scope, receive, send)
 
     async def _authenticate(self, request: Request) -> Verdict:
-        """2. Return who calls without a key, or why the call goes no further."""
+        """2. Authenticate a call of an endpoint that takes no API key; return the verdict."""
         credential = request.endpoint.credential
         if credential is None:
             return Verdict(None)
@@ -263,7 +263,7 @@ class Dispatcher:
         # 5. Handle. A held call is given up when its client leaves.
         if endpoint.held and isinstance(call, CallBy) and not endpoint.held.isdisjoint(call.query):
             return await unless_gone(self._guarded(request, principal, handled), receive)
-        try:  # as `_guarded` does, without a coroutine more for each call
+        try:  # like `_guarded`, but without another coroutine for each call
             return await handled
         except Exception as error:
             return answer_to_failure(request, principal, error)
@@ -314,7 +314,7 @@ async def _replay_or(
 
 
 def _explained(answer: Answer, request: Request, query_string: bytes) -> Answer:
-    """Return the answer, if it is a refusal with a message for this very call."""
+    """Return the answer. If it is a refusal, its message says what is wrong with this call."""
     refusal = answer.body if isinstance(answer, Reply) else answer
     if not isinstance(refusal, Refusal):
         return answer

@@ -1,4 +1,4 @@
-"""What a call is answered when its handler raises."""
+"""Chooses the answer to a call whose handler raised an exception."""
 
 import structlog
 
@@ -13,7 +13,7 @@ log = structlog.get_logger("pgs.http")
 
 
 def answer_to_failure(request: Request, principal: object, failure: Exception) -> Answer:
-    """Return the answer for an exception, and log and count it. Call it while it is handled.
+    """Return the answer for an exception, and log and count it. Call this in an `except` block.
 
     Raises the exception again if another node has to answer.
     """

@@ -1,4 +1,4 @@
-"""Sentences for people that say what a refused call should have been.
+"""Sentences that tell people how a refused call should have been made.
 
 They change neither the status nor the reason of a refusal. They repeat names of our own; of what a
 client sent they repeat only names that look like a field's.
@@ -104,7 +104,7 @@ def _names(query_string: bytes) -> list[str]:
 def licence_refusal(
     account: Account, environment: Environment, game_id: str, installed: Collection[str]
 ) -> Refusal | None:
-    """Return why a game cannot be launched, or None; for an unknown game, with a list of all."""
+    """Return why a game cannot be launched, or None. For an unknown game, it lists all games."""
     refusal = check_licence(account, environment, game_id, installed)
     if refusal is not None and game_id not in installed:
         return refusal.saying(_unknown_game(game_id, installed))
@@ -112,7 +112,7 @@ def licence_refusal(
 
 
 def unknown_game(game_id: str, installed: Collection[str]) -> Refusal:
-    """Return the refusal of a game that the platform does not run; it names the others."""
+    """Return the refusal of an unknown game, with a list of the games that the platform runs."""
     return refuse("unknown_game").saying(_unknown_game(game_id, installed))
 
 
@@ -139,7 +139,7 @@ def player_refusal(body: Mapping[str, object]) -> Refusal | None:
 
 
 def missing_key_in(headers: Headers) -> str:
-    """Return what to say of a missing `idempotencyKey` if a header names one, else ''."""
+    """Return a hint for a call that has its idempotency key in a header, else ''."""
     if any(name == b"idempotency-key" for name, _ in headers):
         return (
             " The header Idempotency-Key is not read: send its value as the field `idempotencyKey`."
@@ -148,7 +148,7 @@ def missing_key_in(headers: Headers) -> str:
 
 
 def invalid_key(headers: Headers) -> Refusal:
-    """Return the refusal of a call without a well-formed key, saying what it has instead."""
+    """Return the refusal of a call without a well-formed key. It says what the call has instead."""
     return refuse("invalid_key").saying(_no_key(headers))
 
 
@@ -221,7 +221,7 @@ def sign_in_refusal(headers: Headers) -> Refusal:
 
 
 def no_browser(headers: Headers) -> str:
-    """Return what to say of a refused method if the call is a browser's preflight, else ''."""
+    """Return a hint for a refused method if the call is a browser's preflight, else ''."""
     if any(name == b"access-control-request-method" for name, _ in headers):
         return (
             " A page in a browser cannot make this call: API keys belong on servers, and anybody "

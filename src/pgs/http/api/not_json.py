@@ -1,4 +1,4 @@
-"""Says why a body is no JSON: where it stops being JSON, or what it is instead."""
+"""Says why a body is not JSON: the place of the first fault, or what the body is instead."""
 
 import re
 from json import JSONDecodeError
@@ -47,7 +47,7 @@ def _why(raw: bytes, error: Exception) -> str:
 
 
 def _cause(raw: bytes, position: int) -> str:
-    """Return the usual cause of a fault at a position, by what stands there and before; else ''."""
+    """Return the usual cause of a fault, judged by the bytes around its position, or ''."""
     here, before = raw[position : position + 1], raw[:position].rstrip()
     if here == b"'":
         return " JSON has double quotes."

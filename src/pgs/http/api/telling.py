@@ -10,7 +10,7 @@ from pgs.http.api.services import Services
 def tell_of_refused(
     services: Services, endpoint: Endpoint, verdict: Verdict, answer: Answer
 ) -> None:
-    """Tell of a refusal by any step, if the key is known."""
+    """Tell the live stream of a refused call, whichever step refused it, if its key is known."""
     reason = _reason(answer)
     if verdict.known is not None and reason is not None:
         account, key = verdict.known.account, verdict.known.key
@@ -26,7 +26,7 @@ def tell_of_answered(
     status: int,
     seconds: float,
 ) -> None:
-    """Tell of a call that has been answered, if the key is known."""
+    """Tell the live stream of an answered call, if its key is known."""
     if verdict.known is None:
         return
     account, key = verdict.known.account, verdict.known.key

@@ -23,7 +23,7 @@ THEME_ERRORS = (
     "logo_too_large",
     "logo_not_that_image",
 )
-"""Why a theme is refused."""
+"""The reasons with which a theme is refused."""
 
 
 class SentTheme(msgspec.Struct, frozen=True, rename="camel"):
