@@ -1,6 +1,6 @@
 """Readiness, usage, seat summary, the digest of the feed, and invoices.
 
-API keys and members read them alike.
+Callers with API keys and members can read all of these.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
 """`GET /partner/results/digest`: a hash of each day's rows of the feed.
 
 A partner who kept every row computes the same hashes. A hash that differs shows the day on which a
-row was missed. `docs/api.md` has a function that does it.
+row was missed. `docs/api.md` has a function that computes them.
 """
 
 from typing import Final
@@ -24,7 +24,7 @@ ROWS_MAX: Final = 200_000
 
 
 class DayDigest(msgspec.Struct, frozen=True, rename="camel"):
-    """How many rows changed last on a day, and the SHA-256 over them, in hex."""
+    """The number of rows whose latest change was on a day, and the SHA-256 over them, in hex."""
 
     day: str
     rows: int

@@ -17,7 +17,7 @@ def too_expensive(what: str, most: int) -> Refusal:
 
 
 async def final_range(call: AccountCall, environment: Environment) -> tuple[Range, int] | Refusal:
-    """Return the days that a call asks for and the last final day; they end no later than it.
+    """Return the days that a call asks for, all of which are final, and the last final day.
 
     Raises what asking an actor raises.
     """

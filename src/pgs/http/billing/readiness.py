@@ -26,7 +26,7 @@ class GateRecord(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Readiness(msgspec.Struct, frozen=True, rename="camel"):
-    """Every gate between the account and a seat at a game, then advice that stops nothing."""
+    """Every gate between the account and a seat at a game, then advice that no seat depends on."""
 
     environment: str
     game_id: str

@@ -56,8 +56,8 @@ QUERY_FIELDS_MAX: Final = 16
 is treated as empty."""
 
 PORTAL_FRAME: Final = "/portal/frame"
-"""The path of the frame that the portal shows, and nobody else can: `/portal/frame/test/<partner>`.
-It is below the portal's own address, where no registered origin counts."""
+"""The path of the frame that only the portal can show: `/portal/frame/test/<partner>`. Registered
+origins cannot show the frame at this path."""
 
 log = structlog.get_logger("pgs.embed")
 
@@ -170,7 +170,7 @@ class EmbedApp:
     async def _document(
         self, partner_id: str, environment: Environment, scope: Scope, *, portal: bool
     ) -> Bare | Page:
-        """Return the frame. With `portal`, only the portal may show it, not the origins."""
+        """Return the frame. Only registered origins may show it; with `portal`, only the portal."""
         account = self._admit(partner_id, environment)
         if isinstance(account, Bare):
             return account

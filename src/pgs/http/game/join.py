@@ -25,7 +25,7 @@ async def check_own(services: Services, session: Session, match_id: str) -> Refu
 
 
 async def join_match(call: GameCall) -> Answer:
-    """Record that the player has come, and return the match as the player sees it."""
+    """Record that the player has joined, and return the match as the player sees it."""
     services, session, match_id = call.services, call.principal, call.path["match_id"]
     fault = await check_own(services, session, match_id)
     if fault is not None:

@@ -36,7 +36,7 @@ LIMITS: Final = SocketLimits(abuse_code=ABUSE)
 
 
 OWN_MAX: Final = 256
-"""Matches that a socket remembers as its player's. Beyond that number it forgets them all, and
+"""Matches of its player that a socket remembers. Beyond that number it forgets all of them, and
 looks each one up again."""
 
 log = structlog.get_logger("pgs.http")
@@ -101,7 +101,7 @@ class SocketHandler:
             # The account changed during the handshake.
             socket.close(PLAY_STOPPED)
             return
-        if not self._services.is_here(claims.partner_id):  # given up during the handshake
+        if not self._services.is_here(claims.partner_id):  # given up since the call was admitted
             socket.close(GOING_AWAY)
             return
         parts.presence.enter(player_socket)

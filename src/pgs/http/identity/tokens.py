@@ -1,7 +1,7 @@
 """Parses identity tokens and checks their claims. Their signatures are checked in `verifier`.
 
-Parsing is strict: canonical base64url, no repeated names, no `NaN` or `Infinity`. What the
-standards (RFC 7515, 7519, 8725) allow a reader to ignore or to refuse, this module refuses.
+Parsing is strict: canonical base64url, no repeated names, no `NaN` or `Infinity`. This
+module refuses whatever the standards (RFC 7515, 7519, 8725) allow a reader to ignore or to refuse.
 """
 
 import hashlib

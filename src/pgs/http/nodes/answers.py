@@ -25,7 +25,7 @@ _HEADERS: Final[tuple[tuple[bytes, bytes], ...]] = (
 
 
 def try_again() -> DirectAnswer:
-    """Return a 503 that asks the client to try again. Nothing has been done for it."""
+    """Return a 503 that asks the client to try again, for a request that changed nothing."""
     return DirectAnswer(503, _HEADERS, NO_NODE)
 
 

@@ -18,7 +18,8 @@ from pgs.http.nodes.connections import CONNECT_S, Connections, NoRoom
 from pgs.http.transport.asgi import Headers
 
 SILENCE_S: Final = 75.0
-"""Seconds without a byte of an answer. A live stream may be silent for 50 s."""
+"""Seconds without a byte of an answer, after which the answer counts as lost. A live stream may be
+silent for 50 s."""
 
 ANSWER_MAX: Final = 8 * 1024 * 1024
 """Bytes of an answer that is taken as a whole: four times the largest page of the feed."""
@@ -38,7 +39,7 @@ _OWN_CONNECTION: Final = frozenset(
         b"upgrade",
     }
 )
-"""Headers that concern one connection, or that the sender of a message states itself."""
+"""Headers that concern one connection, or that each sender of a message sets anew."""
 
 _TIMEOUTS: Final = {"timeout": {"connect": CONNECT_S, "write": SILENCE_S, "read": SILENCE_S}}
 
@@ -72,7 +73,7 @@ class Incoming(msgspec.Struct, frozen=True):
 
 
 class NodeCalls:
-    """The connections of this node to the others."""
+    """Sends requests to other nodes, over connections that it keeps."""
 
     def __init__(self) -> None:
         self._connections = Connections()
@@ -164,7 +165,8 @@ def _length(headers: Headers) -> int | None:
 class _Body:
     """A request's body as an iterator.
 
-    httpcore's own is a generator. A call that is cut off leaves it unfinished, and trio warns.
+    httpcore would use a generator. If a call is cut off, its generator stays unfinished, and trio
+    warns of that.
     """
 
     def __init__(self, body: bytes) -> None:
@@ -189,10 +191,10 @@ class _Reading:
 
 
 async def _end(pieces: AsyncIterator[bytes]) -> None:
-    """Take the rest of an answer that has been closed, which ends at once.
+    """Read the pieces of a closed answer to their end, which comes at once.
 
-    It ends httpcore's generators. One that a call which is cut off leaves unfinished would make
-    trio warn.
+    This finishes httpcore's generators. If a call is cut off and leaves one unfinished, trio warns
+    of it.
     """
     with suppress(Lost):
         async for _ in pieces:

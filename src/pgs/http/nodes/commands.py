@@ -35,12 +35,12 @@ AGE_MS: Final = 30_000
 read a command on the network cannot send it again later."""
 
 KEPT_S: Final = 90.0
-"""Seconds for which an answer is kept after its command: longer than a stamp is accepted, before
-and after the receiver's time, so that no command is carried out twice."""
+"""Seconds for which an answer is kept after its command. A stamp is accepted for at most 60 s, from
+AGE_MS before its time to AGE_MS after it, so no command is carried out twice."""
 
 KEPT_MAX: Final = 1000
-"""Commands of other nodes that are known at once. `pgs invoice assemble` sends some ten a second,
-one after the other."""
+"""Commands of other nodes that a node remembers at once. `pgs invoice assemble` sends some ten a
+second, one after the other."""
 
 HELD_S: Final = 20.0
 """Seconds for which a request for an answer is held: less than a connection may be silent."""
@@ -52,7 +52,8 @@ AGAIN_S: Final = 0.2
 """Seconds after which an answer that broke off is asked for again."""
 
 BROKEN_MAX: Final = 10
-"""Times in a row that an answer may break off. The receiver is gone by then."""
+"""Times in a row that the sender gets no answer before it gives up. The receiver has most likely
+stopped by then."""
 
 ENTROPY_BYTES: Final = 16
 """Bytes of randomness in a stamp: 128 bits, so that no two commands have the same."""
@@ -65,17 +66,17 @@ class Carrier(Protocol):
     """Carries out a command that another node has sent."""
 
     async def __call__(self, line: bytes, /) -> bytes:
-        """Return the answer; nothing if this node does not own what the command is about."""
+        """Return the answer; b"" if this node does not own what the command is about."""
         ...
 
 
 class _Carried:
-    """A command of another node that is carried out, or was."""
+    """A command of another node that is being carried out, or has been."""
 
     def __init__(self) -> None:
         self.ended = trio.Event()
         self.ended_at = float("inf")
-        self.answer: bytes | None = None  # None once it has ended: nobody knows what was done
+        self.answer: bytes | None = None  # None after the end: it was cut off
 
 
 class CommandDoor:
@@ -108,7 +109,7 @@ class CommandDoor:
         )
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> bool:
-        """Answer a command; return False, without an answer, if its proof is wrong."""
+        """Answer a command; return False, without an answer, if its proof or its stamp is wrong."""
         try:
             body = await whole_body(receive)
         except ClientGone:
@@ -132,7 +133,7 @@ class CommandDoor:
         return True
 
     def _why_not(self, path: str, at_ms: int) -> DirectAnswer | None:
-        """Return the refusal of a command that is not known; None if it may begin."""
+        """Return the refusal of a command whose stamp is new; None if the command may begin."""
         if path == AGAIN_PATH:
             return _refusal(410, "The node has started anew since it got the command.")
         now_ms = self._clock.real_ms()
@@ -164,7 +165,7 @@ class CommandDoor:
 
 
 class CommandCalls:
-    """Sends commands to other nodes. It is a `NodesPort`."""
+    """Sends commands to other nodes. It implements `NodesPort`."""
 
     def __init__(
         self, calls: NodeCalls, ring: Callable[[], KeyRing], clock: Clock, rng: Rng

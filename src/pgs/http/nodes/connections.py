@@ -1,8 +1,9 @@
 """The connections of this node to the others: each carries one call at a time, and is kept for the
-next one.
+next call.
 
 httpcore's own pool asks every connection about its state at each call, so its costs grow with the
-square of the calls under way. Here the connection that was used last is taken, and asked alone.
+square of the calls under way. Here a call asks only the connection that it is about to take, which
+is the one that was used last.
 """
 
 from collections import defaultdict
@@ -25,8 +26,8 @@ KEPT_S: Final = 60.0
 other node closes it, so that no request meets a closing connection."""
 
 CONNECT_S: Final = 1.0
-"""Seconds to connect to another node, or to get one of the connections. The nodes are near each
-other, and a caller who is refused tries again."""
+"""Seconds to connect to another node, or to wait until one of the connections is free. The nodes
+are near each other, and a caller who is refused tries again."""
 
 
 class NoRoom(Exception):
@@ -38,12 +39,12 @@ class Connections:
 
     def __init__(self) -> None:
         self._room = trio.Semaphore(CONNECTIONS_MAX)
-        # By host and port, the one that was used last at the end.
+        # By host and port. The connection that was used last is at the end of its list.
         self._kept: dict[tuple[bytes, int], list[httpcore.AsyncHTTPConnection]] = defaultdict(list)
 
     @asynccontextmanager
     async def one(self, origin: httpcore.Origin) -> AsyncIterator[httpcore.AsyncHTTPConnection]:
-        """Yield a connection for one call; it is kept if the call was carried through.
+        """Yield a connection for one call. It is kept afterwards if the call was completed.
 
         Raises `NoRoom`.
         """

@@ -1,6 +1,6 @@
 """Serves the requests of this node's own partners, and hands all others to their shard's owner.
 
-A request is handed on once, with a proof that it was (`pgs.domain.forwards`). The receiver checks
+A request that is handed on carries a proof of that (`pgs.domain.forwards`). The receiver checks
 the request as if it had come from outside. If it is not the owner, it answers 503 and asks the
 client to try again, so that no request goes round in circles.
 """
@@ -41,8 +41,9 @@ class NodeApp(DirectApp, Protocol):
     async def __call__(self, scope: Any, receive: Any, send: Any, /) -> None:
         """Serve one ASGI scope.
 
-        Raises `NotHere`, before it has read a body or answered, or `NotOwned`, before it has
-        answered: the partner was given up meanwhile, and nothing was done.
+        Raises `NotHere`, before it has read the body or answered, if this node does not own the
+        partner. Raises `NotOwned`, before it has answered, if this node has given the partner up
+        meanwhile and has done nothing.
         """
         ...
 
@@ -82,13 +83,13 @@ class Forwarding:
             return
         if self._door is not None and self._door.takes(scope):
             if not await self._door.serve(scope, receive, send):
-                await self._app(scope, receive, send)  # as without a proof: nothing is here
+                await self._app(scope, receive, send)  # which answers 404
             return
         shard = shard_of_request(scope["raw_path"], scope["headers"], _offered(scope))
         owner = self._owners.me if shard is None else self._owners.owner_of(shard)
         if owner is self._owners.me:
             request_id = self._id_of_forwarded(scope)
-            if request_id is not None:  # the caller is answered with it
+            if request_id is not None:  # the answer to the caller has it
                 scope["state"]["request_id"] = request_id
             try:
                 await self._app(scope, receive, send)
@@ -133,7 +134,7 @@ class Forwarding:
             credential = credential_of(request.headers)
             request_id = self._proven_id(request.forwarded, method, target, credential)
         if owner is self._owners.me:
-            if request_id is not None:  # the caller is answered with it
+            if request_id is not None:  # the answer to the caller has it
                 request = msgspec.structs.replace(request, request_id=request_id)
             try:
                 return await self._app.answer_direct(inner, request)

@@ -1,7 +1,7 @@
 """Finds the shard of a request from its head, before anything is checked.
 
-A partner's slot stands in its keys and in its players' session tokens, and its id in the paths of
-its frames. The shard only decides which node checks the request.
+A partner's keys and its players' session tokens contain the partner's slot. The paths of its frames
+contain its id. The shard only decides which node checks the request.
 """
 
 import re

@@ -1,7 +1,8 @@
 """Carries one WebSocket to the node that owns its shard.
 
 Both nodes ping their own side. The other node bounds what the client sends and how fast; here only
-the size of one message is bounded, and each side is read no faster than the other one takes.
+the size of one message is bounded. What one side sends is read no faster than the other side takes
+it.
 """
 
 from collections.abc import Sequence
@@ -44,7 +45,8 @@ at an orderly stop: clients connect again after it."""
 class ForwardedSocket:
     """One WebSocket on its way through this node.
 
-    `headers` go with the handshake, the client's own and the proof; `named` with its answer.
+    `headers` are sent with the handshake: the client's own, and the proof. `named` is a header of
+    the answer to it.
     """
 
     def __init__(
@@ -73,8 +75,8 @@ class ForwardedSocket:
             return
         stream = await self._connect()
         try:
-            # The other node must not read the handshake of a client that has given it up: it would
-            # replace the player's next socket.
+            # If the client gives its handshake up, the other node must not read it any more: this
+            # socket would replace the player's next one.
             answer = await unless_gone(self._shake_hands(stream), receive)
             if isinstance(answer, AcceptConnection):
                 headers = [self._named]
@@ -194,7 +196,7 @@ class ForwardedSocket:
             trio.ClosedResourceError,
             wsproto.utilities.LocalProtocolError,
         ):
-            return  # the task that reads this side notices
+            return  # the task that reads this side finds out
 
     async def _to_client(self, stream: trio.SocketStream, send: Send) -> int:
         """Pass on what the other node sends; return the code with which it closes."""

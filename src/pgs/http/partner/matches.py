@@ -26,7 +26,7 @@ Pairing = Annotated[
         }
     ),
 ]
-"""How a match was paired, as stored JSON. What is in it depends on the rule."""
+"""How a match was paired, as stored JSON. Its fields depend on the rule of pairing."""
 
 
 class MatchSeat(msgspec.Struct, frozen=True, rename="camel"):

@@ -192,7 +192,7 @@ def _ref(kind: type[msgspec.Struct]) -> dict[str, str]:
 
 
 def schemas_of(rows: list[Endpoint]) -> dict[str, Any]:
-    """Return the schemas of all bodies, with fields in their texts as on the wire."""
+    """Return the schemas of all bodies. Their texts spell the names of fields as bodies do."""
     kinds = [row.response for row in rows] + [row.request for row in rows if row.request]
     _, found = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
     for schema in found.values():

@@ -20,7 +20,7 @@ OF_EVERY_CALL: Final[dict[Credential | None, tuple[str, ...]]] = {
     "session": ("rate_limited", "partner_inactive", "registry_unavailable"),
     None: (),
 }
-"""The reasons that every call with a kind of credential shares."""
+"""The reasons that all calls with the same kind of credential share."""
 
 
 def reasons_of(endpoint: Endpoint) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """One accepted WebSocket as its handler sees it.
 
-One task reads it and another one writes to it, unless it has a wire of the lane, which writes at
-once. A client's use of time and memory is bounded.
+One task reads it and another one writes to it. A socket with a wire of the lane needs no task that
+writes, because the wire writes at once. A client's use of time and memory is bounded.
 """
 
 from collections.abc import Awaitable, Callable

@@ -43,7 +43,7 @@ playing is faster."""
 
 
 class _Http1Only(ProtocolWrapper):
-    """hypercorn's choice between protocols, which is always HTTP/1.1."""
+    """Chooses HTTP/1.1 for every connection, in place of hypercorn's choice between protocols."""
 
     def __init__(self, protocol: H11Protocol) -> None:
         self.protocol = protocol
@@ -98,12 +98,12 @@ class GuardedServer(TCPServer):
                 await connection.serve()
                 return
             except Rest as left:
-                rest = left.with_traceback(None)  # it would keep what has read the head
+                rest = left.with_traceback(None)  # its traceback would keep the lane in memory
             finally:
                 self._lane = None
             upgrade = lane.find_upgrade(rest.raw)
-            # A handshake may have waited while this process stood still, and its client may have
-            # given it up. Its player may have another socket by now, which it would replace.
+            # A handshake may have waited while this process stood still, and the client may have
+            # given it up. Serving it now would replace the socket that the player has since opened.
             if upgrade is not None and await _has_left(stream):
                 return
             if upgrade is not None and lane.serves(upgrade):

@@ -31,7 +31,7 @@ class DirectRequest(HidesSecrets, msgspec.Struct, frozen=True):
 
 
 class DirectAnswer(msgspec.Struct, frozen=True):
-    """A whole response. Its length and what every response carries are added by the server."""
+    """A whole response. The server adds its length and the headers that every response carries."""
 
     status: int
     headers: tuple[tuple[bytes, bytes], ...]

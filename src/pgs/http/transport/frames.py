@@ -45,7 +45,7 @@ class FrameReader:
         self.over = False
 
     def read(self, data: bytes) -> Iterator[Heard]:
-        """Yield what each frame means, in their order; nothing for a frame that is incomplete."""
+        """Yield what each whole frame means, in the order of arrival."""
         at, end = 0, len(data)
         while at < end and self._connection is None:
             kind, length, start = data[at], 0, at + 6

@@ -29,7 +29,7 @@ class _Phase(enum.Enum):
     OVER = enum.auto()
 
 
-# Every request takes these two. A look-up in the class would cost as much as a call.
+# Every request uses these two phases. To look one up in the class would cost as much as a call.
 _IDLE: Final = _Phase.IDLE
 _BUSY: Final = _Phase.BUSY
 
@@ -87,7 +87,7 @@ class LaneConnection:
         self._raw = b""
         self._answered = 0
         self._phase = _IDLE
-        self._late = False  # the bound on time is over: what waits, or is about to, has to end
+        self._late = False  # the time is over: a wait, even one that has not begun, has to end
         # A new connection has `head_s`, which is shorter than `keep_alive_s`: no client's pool
         # opens a connection before it has a request.
         self._until = self._lane.now() + config.limits.head_s
@@ -164,8 +164,8 @@ class LaneConnection:
     async def _read(self) -> bool:
         """Read on. Return False if the client has ended, or the wait has taken too long.
 
-        A sweep wakes only a task that waits. One that has just been woken by input, or does not
-        wait yet, finds out by `_late`.
+        A sweep wakes only a task that waits. A task that input has just woken, or that does not
+        wait yet, learns from `_late` that its time is over.
         """
         while not self._late:
             try:

@@ -2,8 +2,8 @@
 
 The handshake passes the edge and the application over ASGI. Once it is accepted, messages go
 straight between the connection and the `AcceptedSocket`: one task reads, the handler has another,
-and the task that sends a message to the client writes it, with one call. Only what the client does
-not take at once has a task of its own.
+and the task that sends a message to the client writes it, with one call. A separate task
+writes only what the client does not take at once.
 """
 
 import os
@@ -135,7 +135,7 @@ class LaneSocket:
             own.append((b"sec-websocket-protocol", message["subprotocol"].encode()))
         switch = [(b"upgrade", b"WebSocket"), (b"connection", b"Upgrade")]
         await self._write_all(_head(101, [*own, *switch, *message["headers"]]))
-        # Nobody needs headers and subprotocols any more. Every scope of the call has these lists.
+        # Nobody needs these lists any more. Scopes that refer to them live as long as the socket.
         self._upgrade.headers.clear()
         self._upgrade.subprotocols.clear()
         interval = self._config.limits.websocket_ping_s
@@ -151,7 +151,7 @@ class LaneSocket:
 
     @property
     def is_open(self) -> bool:
-        """Whether the handshake was accepted, and the socket has not ended since."""
+        """Whether messages can be written: the socket has not ended, and the client is there."""
         return not (self._ended or self._lost)
 
     def begin(self, nursery: trio.Nursery, limits: SocketLimits) -> None:
@@ -204,7 +204,7 @@ class LaneSocket:
     async def finish(self, code: int | None) -> None:
         """Drop what is queued, and write the close frame unless `code` is None.
 
-        A frame that has begun is written to its end, within its bound.
+        A frame of which a part is written is written to its end, within the time for one write.
         """
         was_open, self._ended = self.is_open, True  # nothing else is written from now on
         self._drop_queued()
@@ -283,7 +283,7 @@ class LaneSocket:
             else:
                 taken = True
         finally:
-            # Also when the handler was cancelled: the close of the socket waits for this.
+            # This also runs if the task was cancelled, because `finish` waits for it.
             self._lost = self._lost or not taken
             self._unsent = None
             if self._flushed is not None:

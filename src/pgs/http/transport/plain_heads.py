@@ -2,7 +2,7 @@
 
 A head is plain if every parser reads it in the same way: a usual method, a path without percent
 signs, HTTP/1.1, lines that end with CR LF, visible characters and spaces only, no header twice, one
-Host, no header that changes how the connection goes on. Everything else is left to h11 and to
+Host, no header that changes how the connection is used. Everything else is left to h11 and to
 `pgs.http.transport.heads`, which refuse or accept it. A plain head passes all their checks, and
 means the same to them; a test compares the two.
 """
@@ -42,7 +42,7 @@ _REQUEST_LINE = re.compile(rb"(GET|POST|PUT|PATCH|DELETE) (/[!-$&->@-~]*)(?:\?([
 _NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _STARTS: Final = tuple(f"{method} /".encode() for method in METHODS)
 
-# Headers that change how a connection goes on, or that only a client with such a wish sends.
+# Headers that change how a connection is used, or that ask for such a change.
 _UNUSUAL: Final = frozenset(
     {
         b"expect",

@@ -1,6 +1,6 @@
 """hypercorn 0.18's WebSocket stream, with fixes for faults that it showed when it was run.
 
-- A frame before the accept left the handler waiting for ever, without its disconnect.
+- A frame before the accept left the handler waiting for ever: it never learnt of the disconnect.
 - A message over the limit kept growing in memory after the close frame, and reached the application
   only once it had ended, so that the client was told late or never.
 - A frame that breaks the protocol, such as text that is not UTF-8, ended the connection without a
