@@ -124,9 +124,9 @@ class SystemRng:
 
 
 class RandomBlock:
-    """A random source that draws a block at once, because each draw calls the system.
+    """A random source that draws a block of bytes at a time, because each draw calls the system.
 
-    It is only for ids, because the bytes that it will return next are already in memory.
+    Use it only for ids: the bytes that it will return next are already in memory.
     """
 
     def __init__(self, rng: Rng) -> None:

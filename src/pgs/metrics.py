@@ -36,8 +36,8 @@ LABELS: Final[Mapping[str, Iterable[tuple[str, ...]]]] = {
     "pgs_answers": [(name,) for name in CLASSES],
     "pgs_chore_runs": list(product((chore.name for chore in CHORES), get_args(RunOutcome))),
 }
-"""All label values of every counter that has labels. Each series starts at zero. If a series began
-with its first event, an alert on an increase would not see that event."""
+"""All label values of every counter that has labels. Each series starts at zero, because an alert
+on an increase does not see the event with which a series begins."""
 
 log = structlog.get_logger("pgs.metrics")
 

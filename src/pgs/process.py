@@ -18,7 +18,7 @@ SWITCH_INTERVAL_S = 0.0005
 loop and the writer thread wait for each other."""
 
 GC_AFTER = 10_000
-"""Objects allocated and not freed before the garbage collector looks at the youngest. At the
+"""Objects allocated and not freed before the garbage collector checks the youngest ones. At the
 default of 700 it would run fourteen times as often."""
 
 

@@ -38,8 +38,8 @@ _DOCUMENT_HEADERS: Final = {
 
 WINDOW_MARK: Final = "w."
 """First characters of the `state` of a sign-in in a small window. The issuer's answer comes back in
-a document that must reach the window that opened it, so that document alone has no opener policy.
-It hands the answer over, and signs nobody in itself."""
+a document that must reach the window that opened it. Therefore this document alone has no opener
+policy. It passes the answer to that window, and signs nobody in itself."""
 
 _PREVIEW_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; base-uri 'none'; "

@@ -1,4 +1,4 @@
-"""The account itself: `GET account`, its domain, switching it off and on."""
+"""The account itself: reading it, setting its domain, switching it off and on."""
 
 import msgspec
 import trio
@@ -49,7 +49,7 @@ class AgreedTerms(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class OpenPlay(msgspec.Struct, frozen=True, rename="camel"):
-    """What is open in an environment, and would end with the account or an emergency stop."""
+    """What is open in an environment. A deactivation or an emergency stop ends it."""
 
     waiting_seats: int
     running_matches: int
@@ -91,7 +91,7 @@ def pins(account: Account) -> Pins:
 
 
 async def account_record(call: AdminCall, account: Account) -> AccountRecord:
-    """Return the account's record for the caller, with the caller's present step-up."""
+    """Return the account's record for the caller, with the state of the caller's step-up."""
     parts, caller = call.services.parts, call.principal
     factor = await factor_of(call.services, caller.known)
     step_up = factor_state(factor, caller.identity.sign_in, parts.clock.real())

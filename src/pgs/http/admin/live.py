@@ -29,8 +29,8 @@ LOOK_S: Final = 1.0
 """Seconds between two checks of the rate limit's level and of the subscriber's access."""
 
 COME_AGAIN_MS: Final = 500
-"""Milliseconds that a page waits before it asks again for a stream that has ended. It misses only
-the events of that time."""
+"""Milliseconds that a page waits before it asks again for a stream that has ended. The page misses
+only the events of that time."""
 
 BUSY_RETRY_S: Final = 10
 """Seconds that a subscriber is told to wait while the account has as many streams as it may have.

@@ -14,7 +14,7 @@ from pgs.storage.terms import offered_terms
 
 
 class TermsRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """The terms on offer, with their text in Markdown, and the agreed ones, where there are any."""
+    """The terms on offer, their text in Markdown, and the agreed ones; absent if there are none."""
 
     offered_version: int | UnsetType = UNSET
     text: str | UnsetType = UNSET

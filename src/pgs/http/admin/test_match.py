@@ -24,12 +24,12 @@ NAMES: Final = ("alice", "bob")
 """The display names of the two players. The first one moves first."""
 
 SUFFIX_BYTES: Final = 6
-"""Bytes of randomness in a player's id: enough that no two test matches share a player, whose frame
-would otherwise show the older match."""
+"""Bytes of randomness in a player's id: enough that no two test matches share a player. The frame
+of a shared player would show the older match."""
 
 
 class TryGame(msgspec.Struct, frozen=True, rename="camel"):
-    """The game and tier to try. Without a stake, the two pay what a seat costs."""
+    """The game and tier to try. Without a stake, each player pays what a seat costs."""
 
     game_id: str
     tier_id: str

@@ -178,20 +178,20 @@ class Endpoint(msgspec.Struct, frozen=True):
     its game has ended."""
 
     spellings: Mapping[str, str] = {}
-    """Maps other accepted names of a body's fields to the fields' own names."""
+    """Other accepted spellings of a body's fields, each with the field's own name."""
 
     body_bytes: int | None = None
     """Bytes that a body may have, if the usual bound is too small. Applies to the whole path."""
 
     held: frozenset[str] = frozenset()
-    """The query parameters with which the call may be kept waiting. Only a call with one of them is
-    cancelled when its client leaves, because watching for that costs as much as a small call."""
+    """The query parameters with which a call may be held. Only a call with one of them is cancelled
+    when its client leaves, because watching for that costs as much as a small call."""
 
     errors: tuple[str, ...] = ()
     """The reason codes that this call can answer with, besides those that all calls share."""
 
     crash: str | None = None
-    """The reason code of the answer when something broke inside. None: a 500 without one."""
+    """The reason code of the answer if the handler crashes. None: a 500 without a reason code."""
 
     outage: str = "registry_unavailable"
     """The reason that a client is told when a read of the service's data fails."""

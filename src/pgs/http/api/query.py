@@ -11,7 +11,7 @@ MAX_PARAMETERS: Final = 32
 length."""
 
 UNREADABLE_CURSOR: Final = "\N{REPLACEMENT CHARACTER}"
-"""Stands for a cursor that is not valid text. The call refuses it with `invalid_cursor`, like every
+"""Replaces a cursor that is not valid text. The call refuses it with `invalid_cursor`, like every
 other cursor that was not issued here."""
 
 _BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")

@@ -1,7 +1,7 @@
 """Converts bodies and answers to and from a call's API version; headers of a version that ends.
 
-Handlers take and make records as the oldest served version has them. What a later version renames
-is a row of `ServedVersions.renames`; it is applied here, on the way in and on the way out. The
+Handlers take and make records with the names of the oldest served version. Each rename of a later
+version is a row of `ServedVersions.renames`. It is applied here to bodies and to answers. The
 decision is docs/decisions/0017-versions.md.
 """
 
@@ -74,7 +74,7 @@ def from_version(
 def ending(
     version: int, versions: ServedVersions, now: int, base_url: str
 ) -> tuple[tuple[bytes, bytes], ...]:
-    """Return the headers that tell when a version ends; none without a notice in force.
+    """Return the headers that tell when a version ends; none if no end is announced.
 
     `Deprecation` is that of RFC 9745, `Sunset` that of RFC 8594.
     """

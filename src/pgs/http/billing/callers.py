@@ -1,4 +1,4 @@
-"""The two ways to the same figures: with an API key, and as a member in the admin API.
+"""Two ways to read the same figures: with an API key, and as a member in the admin API.
 
 A key reads its own environment. A member names the environment, in the path or in the query.
 """

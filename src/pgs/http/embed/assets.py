@@ -35,7 +35,7 @@ class Asset(msgspec.Struct, frozen=True):
 
 
 class Assets(msgspec.Struct, frozen=True):
-    """The build. `templates` has each language's document with its marks; empty without a build.
+    """The build. `templates` has each language's document with its marks; empty if none was built.
 
     `files` are served under their names.
     """

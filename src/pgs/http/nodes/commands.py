@@ -28,7 +28,7 @@ COMMANDS_PATH: Final = "/nodes/commands"
 AGAIN_PATH: Final = "/nodes/commands/again"
 
 COMMAND_BYTES: Final = (1 << 20) + 64
-"""Bytes of a command with its stamp: an operator's request may have a MiB."""
+"""Bytes of a command with its stamp: an operator's request may have 1 MiB."""
 
 AGE_MS: Final = 30_000
 """Milliseconds by which the stamp of a command may differ from the receiver's clock. Whoever has

@@ -22,7 +22,7 @@ class Owners(Protocol):
 
 
 class NotHere(Exception):
-    """A request belongs to a shard that this node does not own, as its credential shows.
+    """The credential of a request shows that this node does not own the request's shard.
 
     An application raises it before it has read the request's body or answered.
     """

@@ -218,7 +218,7 @@ class GuardedServer(TCPServer):
         self._deadline = self._reading.deadline = deadline
 
     def give_way(self) -> None:
-        """End the connection, which is idle, because a new one needs its place."""
+        """End this idle connection, because a new one needs its place."""
         if self._lane is not None:
             self._lane.end()
         else:

@@ -30,7 +30,7 @@ _MASKED, _SHORT_MAX, _TWO_BYTES = 0x80, 125, 126
 class FrameReader:
     """The frames of one client.
 
-    `limit`: characters of a message; one more is read, which shows that a message is too long.
+    `limit`: characters of a message; one more is read, so that the reader sees the excess.
     `flood`: characters of a message after which the socket is over. `over`: a close frame or a
     fault has come, and nothing more is read.
     """

@@ -92,7 +92,7 @@ class Lane:
         return Call(head, route, place, at, at + head.length)
 
     def find_upgrade(self, raw: bytes) -> Upgrade | None:
-        """Return the plain handshake that `raw` consists of, if it does."""
+        """Return the plain handshake that `raw` is, or None."""
         at = raw.find(END)
         if at < 0 or at + len(END) < len(raw):
             return None

@@ -15,8 +15,8 @@ from pgs.http.transport.lane import Call, Lane, Unfinished
 from pgs.http.transport.listener_config import Connection, GuardedConfig
 
 READ_BYTES: Final = 64 * 1024
-"""Bytes that one read takes, and that are kept while a call is held: a whole body of the usual
-limit fits."""
+"""Bytes that one read takes, and that are kept of what a client sends while its call is held. A
+body of the usual limit fits."""
 
 _GONE: Final = {"type": "http.disconnect"}
 
