@@ -18,13 +18,13 @@ async def read_in_bulk(
 ) -> T:
     """Return what `work` reads, on a separate thread with a separate connection.
 
-    If the database is `inline`, it reads on the caller's thread. A `limiter` other than the
-    database's is for a read so long that other bulk reads must not wait for it.
+    If the database is `inline`, it reads on the caller's thread. Give a read a
+    `limiter` of its own if it takes so long that other bulk reads must not wait for it.
     """
     if database.inline:
         return await work(database.reader)
     # The thread is abandoned when the service stops: a disk that hangs must not hold up the stop,
-    # and a read leaves nothing behind.
+    # and a read changes nothing.
     return await trio.to_thread.run_sync(
         _read, database, work, limiter=limiter or database.bulk_limit, abandon_on_cancel=True
     )
@@ -41,7 +41,7 @@ def _read(database: Database, work: BulkRead[T]) -> T:
 def finish(read: Coroutine[Any, Any, T]) -> T:
     """Return what a read returns, run to its end on this thread, which has no event loop.
 
-    That works because a read of such a reader never suspends, so that its first step is its last.
+    The reader must be one whose reads never suspend. Then one step carries out the whole read.
     """
     try:
         read.send(None)

@@ -113,8 +113,8 @@ CHANGES_IN_MATCH: Final = (
 """The columns of a seat that may still change once it has a match."""
 
 IDS_AT_ONCE: Final = 100
-"""Ids that a query takes at once, so that its text is the same for any number of them. It is the
-length of a page unless the caller asks for another one."""
+"""Ids that one query takes, as many as a page has by default. The query always has this many
+parameters, so its text is the same for any number of ids."""
 
 SUMS: Final[dict[str, tuple[str, ...]]] = {"totals": Totals.__struct_fields__}
 """The columns that are added up, when a change is added to a row or when many rows are summed."""

@@ -30,7 +30,7 @@ class BadSource(Exception):
 
 
 class LossAccepted(msgspec.Struct, frozen=True, rename="camel"):
-    """A database that is taken as it is, with the data folder and the number of its commits."""
+    """The data folder whose database was accepted as it is, and the number of its commits."""
 
     folder: str
     commits: int

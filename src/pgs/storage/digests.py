@@ -27,8 +27,9 @@ async def digests_by_day(
 ) -> list[tuple[int, int, str]]:
     """Return each day with the number of its rows and their SHA-256 in hex.
 
-    The rows are hashed by match and player, each as its match, player, outcome, result, payout,
-    refund and rake with `|` between them (nothing where there is none), and a line feed.
+    The hash takes a line for each row, in the order of match and player. A line has the row's
+    match, player, outcome, result, payout, refund and rake, separated by `|`, and ends with a line
+    feed. A missing value is empty.
     """
     digests = []
     for day in range(first_day, last_day + 1):

@@ -12,8 +12,7 @@ def beat() -> Tx:
 async def newest_row_at(reader: Reader) -> int | None:
     """Return when the newest rows were written, in epoch seconds; None in an empty database.
 
-    Looks at each account's newest event, newest seat, and newest change in a feed, and at nothing
-    else.
+    It looks only at each account's newest event, newest seat, and newest change in a feed.
     """
     row = await reader.one("heartbeat.newest_row")
     return row[0] if row else None

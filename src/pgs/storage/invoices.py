@@ -1,4 +1,4 @@
-"""Invoices and their lines in rows."""
+"""Reads invoices and their lines, and builds the statements that write them."""
 
 from typing import Any
 
@@ -98,9 +98,9 @@ async def invoices_before(
     status: str,
     page_size: int,
 ) -> list[Invoice]:
-    """Return invoices of the months from the first to the last given, the newest first.
+    """Return invoices with a `seq` below `before`, the newest first; begin at `NEWEST`.
 
-    `before`: a `seq`, or `NEWEST`. `status`: empty for every status.
+    `months`: the first and the last month to list. An empty `status` stands for every status.
     """
     rows = await reader.all(
         "invoices.page",
@@ -124,7 +124,7 @@ async def list_invoices(
 ) -> list[Invoice]:
     """Return invoices by partner, environment and `seq`, beginning after the given ones.
 
-    `partner_id` and `status`: empty for every one.
+    An empty `partner_id` stands for every partner, an empty `status` for every status.
     """
     rows = await reader.all(
         "invoices.of_all_partners",
@@ -177,9 +177,9 @@ async def unbilled(
     days: tuple[int, int],
     page_size: int,
 ) -> list[Unbilled]:
-    """Return rake of the days from the first to the last that no invoice bills yet.
+    """Return the rake that no invoice bills yet, by day, game and tier.
 
-    The rake is listed by day, game and tier.
+    `days`: the first and the last day to list.
     """
     rows = await reader.all(
         "invoices.unbilled",

@@ -1,4 +1,4 @@
-"""The ledger in rows, and the check of all ledgers against themselves, the seats and the totals."""
+"""Writes rows of the ledger, and checks all ledgers: their hashes, the seats and the totals."""
 
 from collections.abc import Callable
 
@@ -144,7 +144,7 @@ async def _first_fault(
             if row.seq != seq + 1:
                 return f"row {seq + 1} is missing"
             if row.hash != hash_of(row, before):
-                # Rows that were swapped are usually close together.
+                # If rows were swapped, the one that belongs here is usually among the next ones.
                 later = await _page(reader, partner_id, environment, row.seq)
                 follows = any(other.hash == hash_of(other, before) for other in later)
                 return f"row {row.seq} is {'out of order' if follows else 'altered'}"
@@ -167,7 +167,7 @@ async def _page(
 
 
 def _day(day: int | None) -> str:
-    """Return a day as it is shown. A match that was altered may have none."""
+    """Return a day as it is shown. A match that was altered by hand may have no day."""
     return "no day" if day is None else format_day(day)
 
 

@@ -97,7 +97,7 @@ class OpenMark:
             os.pwrite(self._file, _spell(self._mark), 0)
 
     def close(self, *, properly: bool) -> None:
-        """Note that the database was closed, if it was closed `properly`; stop following.
+        """Stop following the commits. If `properly`, note that the database was closed properly.
 
         A second call does nothing.
         """

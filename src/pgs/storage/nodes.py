@@ -16,10 +16,10 @@ class NodeRuns(Exception):
 class Tally(msgspec.Struct):
     """What a node has done since its start, and what its last look has shown.
 
-    `sessions`: its sessions with the database; each but the first follows a lost one. `taken_over`:
-    shards that it took although their owner had not handed them over. `others_ended`: sessions of
-    other nodes that it ended because they were silent. `draining`: an operator lets this node take
-    no shards.
+    `sessions`: how many sessions with the database it has had; it opens a new one when one is lost.
+    `taken_over`: how many shards it took although their owner had not handed them over.
+    `others_ended`: how many silent sessions of other nodes it ended. `draining`: whether an
+    operator has told this node to give its shards up and take none.
     """
 
     sessions: int = 0
@@ -32,7 +32,7 @@ class NodeSeen(msgspec.Struct, frozen=True, rename="camel"):
     """A node at one moment.
 
     `state` says whether it takes shards. `running`: its session holds its lock, so that it can
-    write. `shards`: the numbers of those it owns.
+    write. `shards`: the numbers of the shards that it owns.
     """
 
     name: str

@@ -59,7 +59,7 @@ def look_at(config: Config) -> str:
 
 
 def accept_loss(config: Config, now: int) -> LossAccepted:
-    """Take the database as it is, although the mark asks for more commits.
+    """Accept the database as it is, although the mark asks for more commits.
 
     `now` is in epoch seconds. Raises `BadSource` and what `open_database` raises.
     """
@@ -134,7 +134,7 @@ def _url_of_nodes(config: Config) -> str:
 
 
 class KeptShards(Protocol):
-    """The shards of this node, as `pgs.storage.postgres.keeper.Keeper` keeps them."""
+    """The methods of `pgs.storage.postgres.keeper.Keeper` that the rest of a node uses."""
 
     @property
     def me(self) -> Node:
@@ -191,9 +191,9 @@ class Holder(Protocol):
 
 
 def make_keeper(config: Config, database: Database, holder: Holder) -> KeptShards:
-    """Return what keeps the shards of this node, over the writer of its database.
+    """Return the keeper of this node's shards, which works on the database writer's session.
 
-    ValueError if the database was not opened for a node.
+    Raises ValueError if the database was not opened for a node.
     """
     with _driver():
         from pgs.storage.postgres.database import PostgresDatabase
@@ -218,7 +218,7 @@ def make_keeper(config: Config, database: Database, holder: Holder) -> KeptShard
 
 @contextmanager
 def _driver() -> Iterator[None]:
-    """Explain in a block of imports that the driver is an extra. Raises `BadSettings`."""
+    """Turn an ImportError of the block into `BadSettings`, which says how to install the driver."""
     try:
         yield
     except ImportError as error:

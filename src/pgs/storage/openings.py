@@ -23,7 +23,10 @@ async def find_openings(
 def count_opening(
     partner_id: str, environment: Environment, game_id: str, player_id: str, *, begins: bool
 ) -> Stmt:
-    """Return the statement that counts a match that starts for one of its players."""
+    """Return the statement that counts a new match for one of its two players.
+
+    `begins`: whether this player moves first.
+    """
     return Stmt(
         "openings.count_opening",
         {

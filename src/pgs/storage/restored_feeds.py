@@ -1,4 +1,4 @@
-"""How far a restored feed must move on, whichever engine keeps it.
+"""How far the first start on a restored copy raises the feeds, on both engines.
 
 Partners may hold cursors that were issued after the copy was made. If the restored feeds continued
 from their old positions, these cursors would be ahead of new rows, and their readers would never

@@ -1,4 +1,4 @@
-"""Charges and payouts that are open, and payouts that an operator has resolved, in rows."""
+"""Reads open charges and payouts, and stores the payouts that an operator has confirmed."""
 
 import msgspec
 
@@ -7,7 +7,7 @@ from pgs.storage.transactions import Params, Stmt
 
 
 class OpenRow(msgspec.Struct, frozen=True):
-    """A seat whose stake is pending, or a match whose money is due, since an epoch second."""
+    """A seat whose stake is pending, or a match whose money is due. `since`: epoch seconds."""
 
     since: int
     partner_id: str

@@ -51,8 +51,8 @@ async def matches_before(
 ) -> list[tuple[int, str]]:
     """Return (sequence of a seat, match id) of matches, the newest first, below `before`.
 
-    It may read every block of the partner's seats, as the other two lists may: call them through
-    `read_in_bulk`.
+    It may read every block of the partner's seats, and so may the two lists below: call all three
+    through `read_in_bulk`.
     """
     return await _by_blocks(
         reader, "support.matches", partner_id, environment, before, page_size, {}
@@ -98,7 +98,7 @@ class Span(msgspec.Struct, frozen=True):
 
 
 TimedMatch = tuple[int, str]
-"""The time of a match (see `Span`) and its id. The lists by time are in this order, backwards."""
+"""The time of a match (see `Span`) and its id. Lists by time begin with the greatest pair."""
 
 
 async def matches_by_time(
@@ -122,7 +122,8 @@ async def matches_by_time(
     running: Params = {
         **scope,
         "first_id": ids.first_id(ids.MATCH, span.since),
-        # Among those made in the edge's second, or before it. No hex digit is above "f".
+        # Only matches that were made in the edge's second or earlier: "g" sorts after every hex
+        # digit, and so after every id of that second.
         "before_id": min(max(edge[1], earliest), f"{earliest}g"),
     }
     queries: dict[MatchStatus, Query] = {

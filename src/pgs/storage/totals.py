@@ -1,4 +1,4 @@
-"""Totals of each day, game and tier, in rows."""
+"""Reads the totals of each day, game and tier, and builds the statements that raise them."""
 
 import msgspec
 

@@ -46,7 +46,10 @@ async def find_endpoint(
 async def failing_endpoints(
     reader: Reader, failures: int, page_size: int
 ) -> list[tuple[str, Environment]]:
-    """Return partners and environments whose endpoint is on after `failures` failures in a row."""
+    """Return partners and environments of endpoints that are on but keep failing.
+
+    Their number of failures in a row is `failures` or more.
+    """
     rows = await reader.all("webhooks.failing_endpoints", failures=failures, page_size=page_size)
     return [(partner_id, environment) for partner_id, environment in rows]
 

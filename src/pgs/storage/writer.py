@@ -64,7 +64,7 @@ class Commits(Protocol):
     """Whether the engine found its data damaged, which does not heal."""
 
     session: int
-    """The number of the session with the database. Each job has that of its own session."""
+    """The number of the session with the database. A job keeps the number of its submission."""
 
     def commit(self, jobs: Sequence[Job]) -> None:
         """Commit a group, and set the result of each job."""
@@ -189,12 +189,12 @@ class Writer:
         return True
 
     async def _hand_over_each_turn(self) -> None:
-        """Hand over in each turn of the event loop that follows one with a submission.
+        """Hand over what was submitted in one turn of the event loop, at the next turn.
 
         A task that waits for this costs less than `run_sync_soon`, which wakes the event loop
         through a socket.
         """
-        if self._gathered:  # in the turn in which this task starts: others may submit after it
+        if self._gathered:  # wait for the end of this turn: other tasks may submit too
             await trio.lowlevel.cancel_shielded_checkpoint()
         while True:
             self._hand_over()

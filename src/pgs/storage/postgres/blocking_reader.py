@@ -75,5 +75,5 @@ class BlockingReader:
 
 
 def shown(name: str, rows: list[Row]) -> list[Row]:
-    """Return the rows of a query, at most one if it is a query for one."""
+    """Return the rows of a query, or only the first row if the query is for one row."""
     return rows[:1] if STATEMENTS[name].one_row else rows

@@ -59,8 +59,8 @@ class PostgresCommits:
     def commit(self, jobs: Sequence[Job]) -> None:
         """Commit all jobs together. Jobs of an ended session are refused.
 
-        A job with a conflict is left out, and the others are sent again together. If a job fails
-        otherwise, those before it are committed, then it is tried alone, then the rest.
+        If a job has a conflict, the others are sent again together without it. If a job fails for
+        another reason, the jobs before it are committed, then it is tried alone, then the rest.
         """
         session = self._open_session()
         if isinstance(session, StoreOutage):
@@ -86,16 +86,17 @@ class PostgresCommits:
             conflicts.append((jobs[failed], jobs[:failed]))
             jobs = [*jobs[:failed], *jobs[failed + 1 :]]
         for job, before in conflicts:
-            # The job met the rows of those before it, which did not stay unless they committed.
+            # The row in conflict may be one that an earlier job of the group has written. If that
+            # job was not committed, the row does not exist, so this job is tried again.
             if all(one.result == _COMMITTED for one in before):
                 job.result = outcome.Value(Outcome.CONFLICT)
             else:
                 self._commit([job])
 
     def _try(self, jobs: Sequence[Job]) -> int | None:
-        """Commit all jobs together, and return None; or the number of one that has a conflict.
+        """Commit all jobs together, and return None; or the number of a job that has a conflict.
 
-        In the latter case nothing was changed, and no job has a result.
+        After a conflict, nothing was changed and no job has a result.
         """
         if self._session is None:  # it ended with an earlier part of the group
             answer(jobs, WriteFailed, "the session with the database has ended")
@@ -148,13 +149,14 @@ class PostgresCommits:
             return None
         self._guard.committed(_first_number(results[-2]))
         for job in jobs:
-            job.result = outcome.Value(Outcome.COMMITTED)  # each is taken once
+            # Each job has its own value, because a value can be unwrapped only once.
+            job.result = outcome.Value(Outcome.COMMITTED)
         return None
 
     def _split(self, jobs: Sequence[Job], failed: int, error: Exception) -> None:
         """Commit the jobs before the failed one, then that one alone, then the rest.
 
-        The error may come from the other jobs, so it counts only if the job fails alone.
+        Another job may have caused the error, so it counts only if the job also fails alone.
         """
         if len(jobs) == 1:
             jobs[0].result = _verdict(jobs[0].tx, error)
@@ -164,7 +166,7 @@ class PostgresCommits:
         self._commit(jobs[failed + 1 :])
 
     def _drop(self) -> None:
-        """End the session: it may be in any state."""
+        """End the session, whatever state it is in."""
         session, self._session = self._session, None
         if session is not None:
             session.close()

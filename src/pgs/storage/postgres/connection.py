@@ -48,7 +48,7 @@ class StatementRefused(Exception):
 
     @property
     def is_fault(self) -> bool:
-        """Whether the machine, the server or another session is at fault; if not, it is a bug."""
+        """Whether the machine, the server or another session caused it; if not, it is a bug."""
         return self.sqlstate[:2] in _FAULTS or self.sqlstate == _READ_ONLY
 
 
@@ -100,7 +100,7 @@ def refused(result: pq.abc.PGresult) -> StatementRefused:
 
 
 def is_error(result: pq.abc.PGresult) -> bool:
-    """Return whether a result is an error, or a statement skipped after one."""
+    """Return whether a statement failed, or was skipped because an earlier one failed."""
     return result.status not in _FINE
 
 
@@ -238,7 +238,7 @@ class Connection:
             opened.nonblocking = 0
 
     def _wait(self) -> None:
-        """Return once `get_result` does not wait. Other threads run meanwhile.
+        """Return once `get_result` can return without waiting. Other threads run meanwhile.
 
         `get_result` itself keeps the interpreter's lock while it waits for the server, so the event
         loop would stand still for as long as a commit takes.

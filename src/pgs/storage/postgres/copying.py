@@ -48,7 +48,7 @@ _TABLES_THERE = "select quote_ident(tablename) from pg_tables where schemaname =
 
 
 class _Table(msgspec.Struct, frozen=True):
-    """A table with its columns, and those of its key in their order. The names come from us."""
+    """A table, its columns, and the columns of its key in order. No caller chooses the names."""
 
     name: str
     columns: str
@@ -65,11 +65,11 @@ def to_server(folder: Path, url: str) -> Copied:
     """Copy the database of a data folder into an empty database of PostgreSQL, and compare both.
 
     The folder is not changed. Raises `BadSource`, `DataFolderInUse`, `DatabaseInUse` and
-    `StoreOutage`; the other database is empty then.
+    `StoreOutage`. After an error, the database of PostgreSQL is empty.
     """
     if not (folder / DATABASE_NAME).is_file():
         raise BadSource(f"there is no database in {folder}")
-    SqliteDatabase(folder, inline=True).close()  # judges the files, and brings them up to date
+    SqliteDatabase(folder, inline=True).close()  # checks the files, and updates the schema
     with _translated(), ExitStack() as stack:
         lock = DataLock(folder)
         stack.callback(lock.release)
@@ -96,8 +96,8 @@ def to_server(folder: Path, url: str) -> Copied:
 def from_server(url: str, folder: Path) -> Copied:
     """Copy a database of PostgreSQL into a new data folder, and compare both.
 
-    The key ring is not copied. Raises `BadSource`, `DatabaseInUse` and `StoreOutage`; the folder
-    has no database then.
+    The key ring is not copied. Raises `BadSource`, `DatabaseInUse` and `StoreOutage`. After an
+    error, the folder has no database.
     """
     if folder.exists() and any(folder.iterdir()):
         raise BadSource(f"{folder} is not empty: a database goes into a folder of its own")
@@ -208,7 +208,7 @@ def _compare(
 
 
 def _settle(target: psycopg.Connection[Any], number: int) -> None:
-    """Give the database the number that the mark of the data folder asks for."""
+    """Store the database's number that the mark of the data folder names."""
     target.execute("delete from heartbeat where name in ('database', 'server')")
     target.execute("insert into heartbeat (name, beats) values ('database', %s)", (number,))
 

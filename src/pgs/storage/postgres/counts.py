@@ -1,8 +1,8 @@
 """The count of what one writer has committed, a row of the database.
 
 The mark in the data folder holds the count that was last acknowledged, so a database that went back
-to an earlier state is noticed. Each of several nodes has a row of its own: with a common one, their
-commits would wait for each other.
+to an earlier state is noticed. Each of several nodes has a row of its own, because
+their commits would wait for each other if they shared a row.
 """
 
 from __future__ import annotations
@@ -28,20 +28,22 @@ _FIRST: Final = (
 
 
 class CommitCount:
-    """The row of one writer: of the node with this name, or of a service without others."""
+    """The count of one writer: a node with a name, or the only service, whose name is empty."""
 
     def __init__(self, node: str = "") -> None:
         self._name = f"writes {node}" if node else "writes"
         self._node = node
         name = "heartbeat.count_write_of"
         self.step: tuple[Statement, Values] = (PLAIN[name], bound(name, {"name": self._name}))
-        """The statement that counts one more; part of every group."""
+        """The statement that adds one to the count. Every group contains it."""
 
     def held(self, connection: Connection) -> int:
         """Return how many commits the database holds. Raises `Lost` and `StatementRefused`.
 
-        A service without other nodes may have been one of several before, and a new node has no row
-        yet: the greatest count of all is theirs. A node may have been the only one in between.
+        For a node that has a row, this is its own count, or that of a service without other nodes
+        if that is greater: the node may have run alone in between. For all others, it is the
+        greatest count of all rows: a new node has no row yet, and a service that runs alone may
+        have been one of several nodes before.
         """
         if self._node:
             for (count,) in connection.command(_OWN, *literals([self._name])):
@@ -50,7 +52,7 @@ class CommitCount:
         return int(greatest)
 
     def first_commit(self, session: WritingSession) -> int:
-        """Return how many commits the database holds, after one more.
+        """Commit once, and return how many commits the database holds then.
 
         A commit that waits for the disk, and for a standby if there is one, proves that this server
         is the primary and that everything visible was saved in the same way. A commit whose wait

@@ -81,10 +81,10 @@ class PostgresDatabase:
         self._number = number_of(node) if node else 0
         self.nodes: NodeWriter | None = None  # the writer, if this is one of several nodes
         self._idle: list[Connection] = []
-        self._fresh: set[Connection] = set()  # those of bulk reads that may become idle
-        self._guard = threading.Lock()  # of both
+        self._fresh: set[Connection] = set()  # those that may go back to `_idle`
+        self._guard = threading.Lock()  # guards `_idle` and `_fresh`
         self._lost: str | None = None
-        self._loop: trio.lowlevel.TrioToken | None = None  # once it runs
+        self._loop: trio.lowlevel.TrioToken | None = None  # None until `start`
         with ExitStack() as undo:
             self._lock = DataLock(folder)
             undo.callback(self._lock.release)
@@ -235,7 +235,7 @@ class PostgresDatabase:
         return connect(self._here(), f"{self._name} listens")
 
     def _here(self) -> str:
-        """Return the address of the writer's server alone."""
+        """Return an address that names only the writer's server."""
         return conninfo.make_conninfo(self._url, hostaddr="", **self._address)
 
     def _bulk_connection(self) -> Connection:

@@ -1,4 +1,4 @@
-"""Hands shards over: those that are ready at the same time with one commit."""
+"""Hands shards over: one commit for all shards that are ready at the same time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pgs.storage.postgres.session import WritingSession
 
 GIVE_MAX: Final = 8
 """Shards that a node hands over at once when another node joins. Their partners are refused until
-the new owner answers, so the fewer there are, the sooner it does."""
+the new owner answers, and it answers sooner for a few shards than for many."""
 
 
 class _Together:
@@ -24,7 +24,7 @@ class _Together:
 
 
 class HandOvers:
-    """The hand-overs of one session. `number` is the session's in the table of nodes."""
+    """The hand-overs of one session. `number`: the session's number in the table of nodes."""
 
     def __init__(self, line: WriterLine, session: WritingSession, name: str, number: int) -> None:
         self._line = line
@@ -32,14 +32,14 @@ class HandOvers:
         self._name = name
         self._number = number
         self._next = _Together()
-        self._idle = trio.Event()  # set while none is under way
+        self._idle = trio.Event()  # set while no hand-over is under way
         self._idle.set()
 
     async def give(self, shard: int) -> None:
-        """Hand a shard over of which nothing is written any more; return once it is unlocked.
+        """Hand over a shard for which nothing is written any more; return once it is unlocked.
 
-        Raises `StoreOutage` and `StatementRefused`, but only in one of the calls that were handed
-        over together; the others return, and the caller sees that the session is lost.
+        Raises `StoreOutage` and `StatementRefused`, but only in one of the calls whose shards
+        share a commit. The other calls return, and their callers see that the session is lost.
         """
         together = self._next
         together.shards.append(shard)

@@ -29,7 +29,7 @@ ASK_S: Final = 2.5
 """Seconds for any of the hosts to confirm a commit: more than a connection may take to open. A
 server without its standby confirms none."""
 
-# Written to the log of changes, so that the commit waits for the standby. Nobody reads it.
+# Written to the write-ahead log, so that the commit waits for the standby. Nobody reads it.
 _COMMIT: Final = "select pg_logical_emit_message(true, 'pgs', '')"
 
 # A session whose commit waits for a standby does not notice that its client has gone.
@@ -92,7 +92,7 @@ def _first_of(addresses: Sequence[str], name: str) -> str:
     answers: SimpleQueue[_Asking] = SimpleQueue()
     asked: list[_Asking] = []
     failed: list[str] = []
-    left_s = ASK_S  # of waiting without an answer
+    left_s = ASK_S  # that are left to wait for an answer
     try:
         while left_s > 0 and len(failed) < len(addresses):
             wait_s = left_s
@@ -116,7 +116,7 @@ def _first_of(addresses: Sequence[str], name: str) -> str:
 
 
 class _Asking:
-    """Asks one host for a commit in a thread, which puts this into `answers`.
+    """Asks one host for a commit, in a thread that puts this object into `answers`.
 
     `error` says why the host is not the server to use; None if it is.
     """
@@ -165,7 +165,7 @@ class _Asking:
 
 
 def shut(connection: Connection) -> None:
-    """Shut the socket of a connection, from any thread: whoever waits for the server goes on.
+    """Shut a connection's socket, from any thread. This ends every wait for the server.
 
     The caller makes sure that no other thread closes the connection at the same time.
     """

@@ -80,7 +80,7 @@ class Keeper:
         self._last_beat: float | None = None
         # By shard: when this node begins to answer for it, `inf` until it is prepared.
         self._own: dict[int, float] = {}
-        self._taking: dict[int, Mapping[int, float]] = {}  # by shard: with which it was taken
+        self._taking: dict[int, Mapping[int, float]] = {}  # by shard: the shards taken with it
         self._giving: set[int] = set()
         self._sightings = Sightings()
         self._nodes: dict[str, Node] = {}
@@ -226,7 +226,7 @@ class Keeper:
         self._owners = dict(seen.owners)
         states = {node.node.name: node.state for node in seen.nodes}
         self.tally.draining = states.get(self._me.name) == "draining"
-        for node in seen.nodes:  # one that starts has a session before it beats, and owns nothing
+        for node in seen.nodes:  # a node that starts owns nothing, and does not beat yet
             if node.pid is not None and node.node.name in seen.owners.values():
                 await self._end_if_silent(node)
         session = self._session
@@ -311,7 +311,7 @@ class Keeper:
         return None if last is not None and last.session in self._own_numbers else last
 
     async def _give(self, session: WritingSession, shard: int) -> None:
-        """Hand one shard over: let nothing more be written, commit that it is free, unlock it."""
+        """Hand over one shard: stop all writes for it, commit that it is free, and unlock it."""
         if self._session is not session:  # lost before this task began
             return
         self._giving.add(shard)
@@ -329,6 +329,6 @@ class Keeper:
             self._giving.discard(shard)
             for known in (self._own, self._taking, self._owners):
                 known.pop(shard, None)
-            self.hurry()  # for the next ones
+            self.hurry()  # the next look hands over more shards
             if not self._own:
                 self._none_left.set()

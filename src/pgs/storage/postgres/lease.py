@@ -1,4 +1,4 @@
-"""What a node writes and reads to own shards, on its writing session or beside it.
+"""The reads and writes with which a node takes shards, keeps them and hands them over.
 
 A session of PostgreSQL holds a lock for the node and one for each shard that the node owns. Every
 write of the node goes over that session. When the session ends, its locks are gone, and nothing
@@ -150,7 +150,7 @@ class Taken(msgspec.Struct, frozen=True):
 
 
 def number_of(name: str) -> int:
-    """Return the number of a node in its lock, 1 to 2**31 - 1.
+    """Return the number that stands for a node's name in its lock, 1 to 2**31 - 1.
 
     The table of nodes refuses a second name with the same number.
     """
@@ -168,7 +168,7 @@ def enter(session: WritingSession, me: Node) -> int:
 
 
 def beat(session: WritingSession, name: str, number: int) -> int:
-    """Return the count of this session's beats after one more. `Lost` if a newer one began."""
+    """Beat, and return how often this session has. Raises `Lost` if a newer session has begun."""
     rows = _write(session, _BEAT, [name, number])
     if not rows:
         raise Lost("a newer session of this node has begun")
@@ -209,7 +209,7 @@ def take(session: WritingSession, name: str, number: int, shards: Collection[int
 def hand_over(session: WritingSession, name: str, number: int, shards: Sequence[int]) -> None:
     """Commit that this session gives the shards up, and then unlock them.
 
-    Nothing of them may be written any more when this is called. Unlocking takes a second round
+    Call this when nothing of these shards is written any more. Unlocking takes a second round
     trip: inside the transaction it would take effect before the commit.
     """
     _write(session, _FREE, [_text(shards), name, number])

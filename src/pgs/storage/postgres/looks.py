@@ -18,7 +18,7 @@ LOOK_S: Final = 0.25
 a notice, so that the others look at once."""
 
 APART_S: Final = 0.01
-"""Seconds between two looks at least, however many notices come. A look takes a few
+"""Seconds that pass between two looks at least, even if many notices come. A look takes a few
 milliseconds."""
 
 LOOK_LIMIT_S: Final = 3.0

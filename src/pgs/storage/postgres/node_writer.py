@@ -1,8 +1,8 @@
-"""The writer of one of several nodes: its thread also does the work on shards and beats.
+"""The writer of one of several nodes. Its thread also takes and hands over shards, and beats.
 
 Everything that the node writes goes over one session, whose locks tell which shards it owns. A job
 has the number of the session during which it was decided. Only the event loop raises that number,
-after everything that was held in memory under the old one has been given up.
+after it has dropped everything that it held in memory under the old number.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class SessionJob(Job):
 
 
 class NodeCommits(PostgresCommits):
-    """Commits on one session. A session that has ended is followed only by one that is asked for.
+    """Commits on one session. When it has ended, a new one is opened only on request.
 
-    `ended` is the session that has ended since it was last looked at.
+    `ended`: a session that has ended, until `NodeWriter` has seen it.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class NodeCommits(PostgresCommits):
     ) -> None:
         super().__init__(session, reopen, guard, count)
         self.ended: WritingSession | None = None
-        self._first: WritingSession | None = session  # until it was asked for
+        self._first: WritingSession | None = session  # None once `open` has returned it
         self._abandoned: WritingSession | None = None
         self._closing = threading.Lock()  # of a session's socket
 
@@ -125,10 +125,10 @@ class NodeCommits(PostgresCommits):
 
 
 class NodeWriter(Writer):
-    """A writer that is also the line over which a node keeps its shards.
+    """A writer that also does a node's work on shards, as its `WriterLine`.
 
-    Set `on_lost` before the start: it is called with a session that has ended, before anybody
-    learns what became of the transactions that were under way. `on_opened` is called with each
+    Set `on_lost` before the start. It is called with a session that has ended, before any caller
+    learns the outcome of a transaction that was under way. `on_opened` is called with each
     later session.
     """
 

@@ -1,7 +1,7 @@
 """Tells other nodes of a change of accounts, tiers or terms, and hears of their changes.
 
-A notice only hurries a node, which looks every `LOOK_S` in any case. So a lost notice costs that
-time and nothing else.
+A notice only makes a node look sooner: it looks every `LOOK_S` in any case. So if a notice is lost,
+the node learns of the change up to `LOOK_S` later.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ TELL: Final[tuple[Statement, Values]] = (
     ),
     [],
 )
-"""Sends a notice at the commit of its transaction. Its text is the name of the writer's session."""
+"""Sends a notice when its transaction commits. The notice has the name of the writer's session."""
 
 log = structlog.get_logger("pgs.storage")
 

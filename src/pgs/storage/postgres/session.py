@@ -40,9 +40,10 @@ class DatabaseInUse(StoreOutage):
 
 
 class WritingSession(Protocol):
-    """What writes on a session need of it, so that tests can do without a server.
+    """The part of a session that commits use. Tests provide it without a server.
 
-    `number` counts the sessions of this process from 1. `warnings` holds the server's so far.
+    `number` counts the sessions of this process from 1. `warnings`: what the server has warned of
+    so far.
     """
 
     number: int
@@ -70,8 +71,8 @@ class WriterSession:
     ) -> None:
         """`writer` is the number of a node; 0 is a service without other nodes.
 
-        Nodes also share lock 0, which such a service holds alone: it runs beside no node. `last`
-        is the `address` of the session before.
+        All nodes also share lock 0. A service without other nodes holds lock 0 exclusively, so it
+        cannot run beside a node. `last`: the `address` of the session before.
         """
         self.number = number
         self.warnings: list[str] = []

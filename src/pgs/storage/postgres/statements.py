@@ -25,7 +25,8 @@ _COUNTS_ITSELF: Final = re.compile(
 class Statement(msgspec.Struct, frozen=True):
     """A statement to prepare: its name at the server, its text, and whether it counts its rows.
 
-    One that counts its rows fails with a division by zero unless it touches as many as expected.
+    A statement that counts its rows divides by zero, and so fails, if it touches another number
+    of rows than expected.
     """
 
     name: bytes
@@ -50,7 +51,7 @@ def _plain(number: int, name: str) -> Statement:
 
 
 PLAIN: Final = {name: _plain(number, name) for number, name in enumerate(STATEMENTS)}
-"""Each named statement, which does not count its rows."""
+"""Each named statement, in the form that does not count its rows."""
 
 _COUNTING: Final = (
     b"with touched as (%s returning 1) "
@@ -89,8 +90,8 @@ def bound(name: str, params: Params) -> Values:
 def sought(name: str, params: Params) -> Values:
     """Return the values of a query's parameters like `bound`, but accept any text.
 
-    PostgreSQL holds no text with a NUL character, so nothing equals one: it is replaced by a
-    character that no id, key or reference has.
+    PostgreSQL holds no text with a NUL character, so a text that has one must equal none that is
+    stored. Therefore a NUL is replaced by a character that no id, key or reference has.
     """
     return bound(
         name,

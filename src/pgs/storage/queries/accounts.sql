@@ -14,7 +14,8 @@ select {columns of partner}
 from partner
 order by partner_id;
 
--- The number of all changes of accounts. Each change raises one of its summands, which never fall.
+-- A number that rises with each change of an account: a change raises the account's `revision` or
+-- `event_seq`, and neither ever falls.
 -- name: changes^
 select cast(coalesce(sum(revision + event_seq), 0) as bigint) from partner;
 

@@ -23,7 +23,7 @@ select max(newest.at) from (
 ) as newest;
 
 -- name: count_write^
--- Part of whatever the writer commits.
+-- The writer executes this with each group that it commits.
 insert into heartbeat (name, beats) values ('writes', 1)
 on conflict (name) do update set beats = heartbeat.beats + 1
 returning beats;

@@ -190,10 +190,10 @@ order by partner_id, environment, day, game_id, tier_id
 limit :page_size;
 
 -- name: invoices_that_do_not_add_up
--- Invoices that break one of these rules. Number, total and times agree with the status. The number
--- before theirs exists. Every line has an invoice. Total and count of a final invoice are those of
--- its lines. Each line bills what the totals of its day say, and totals that name an invoice have a
--- line in it.
+-- Invoices that break one of these rules. An invoice's number, total and times agree with its
+-- status. The numbers of invoices have no gaps. Every line has an invoice. Total and count of a
+-- final invoice are those of its lines. Each line bills what the totals of its day say, and totals
+-- that name an invoice have a line in it.
 select partner_id, environment, invoice_id
 from (
   select partner_id, environment, invoice_id

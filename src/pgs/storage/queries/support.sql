@@ -1,5 +1,5 @@
--- Matches as support looks for them, by the seat that leads to each. A match is found by side 0, or
--- by the only seat of a match that never started. The rows of some blocks of seats are read and
+-- Matches as support looks for them. Each match is found by one seat: the seat of side 0, or the
+-- only seat of a match that never started. The rows of some blocks of seats are read and
 -- sorted, the newest first; pgs.storage.support says how many.
 
 -- name: matches

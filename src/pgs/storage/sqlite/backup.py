@@ -1,6 +1,6 @@
 """Copies the database while it is in use, and prepares the first start on such a copy.
 
-A copy says in its header that it is one. The first start on it raises every feed, as
+A field in the header of a copy marks it as a copy. The first start on it raises every feed, as
 `restored_feeds` explains.
 """
 
@@ -41,7 +41,7 @@ class Source(Protocol):
         """Return a new connection that can only read. Raises `StoreOutage`."""
 
     def lost(self) -> str | None:
-        """Return which of its files has vanished or was replaced."""
+        """Return which database file has vanished or was replaced; None while all is well."""
 
 
 def back_up(source: Source, folder: Path, copy_keys: Callable[[Path], None]) -> Path:

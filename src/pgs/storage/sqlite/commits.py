@@ -23,7 +23,7 @@ from pgs.storage.transactions import Outcome, OutcomeUnknown, Tx, WriteFailed
 from pgs.storage.writer import Job, answer, log_error
 
 LAST_LINE_S = 0.25
-"""Seconds for the log to take its last line before the process ends after a failed sync."""
+"""Seconds that writing the last line of the log may take, before a failed sync ends the process."""
 
 
 class _Conflict(Exception):
@@ -81,7 +81,7 @@ class SqliteCommits:
             answer(jobs, OutcomeUnknown, str(error))
             return
         self._guard.committed(commits)
-        if lost := self._guard.lost():  # this commit may be lost with it
+        if lost := self._guard.lost():  # this commit may be in the lost file
             answer(jobs, OutcomeUnknown, lost)
             return
         for job, result in zip(jobs, outcomes, strict=True):
@@ -99,8 +99,8 @@ class SqliteCommits:
     def _execute(self, tx: Tx) -> Outcome:
         """Execute the statements of a transaction.
 
-        A first statement that conflicts has changed nothing, so the group needs no repetition. A
-        later one raises, because SQLite must take back those before it.
+        If the first statement conflicts, it has changed nothing, so the group goes on. If a later
+        one conflicts, this raises, because SQLite must roll back the statements before it.
         """
         execute, changes = self._connection.execute, self._connection.changes
         is_first = True

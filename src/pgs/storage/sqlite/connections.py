@@ -27,7 +27,7 @@ def connect(
 ) -> Connection:
     """Return a connection with a write-ahead log, `synchronous=FULL` and no implicit transactions.
 
-    It never makes a file: SQLite would put an empty database where one is missing. Raises
+    It never creates a file, so that no empty database takes the place of a missing one. Raises
     `StoreOutage` if the file cannot be opened, or if SQLite cannot keep a write-ahead log in its
     folder.
     """

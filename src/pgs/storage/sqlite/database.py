@@ -103,7 +103,7 @@ class SqliteDatabase:
         return files, mark
 
     def lost(self) -> str | None:
-        """Return which of its files has vanished or was replaced; None while all is well."""
+        """Return which database file has vanished or was replaced; None while all is well."""
         return self.files.lost()
 
     def committed(self, commits: int) -> None:

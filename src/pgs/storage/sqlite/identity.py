@@ -23,7 +23,7 @@ the file first and the mark at once after it."""
 
 
 def judge(folder: Path, key_file: Path) -> Mark | None:
-    """Return the mark to go by: None if the database has never been open in this folder.
+    """Return the folder's mark; None if the database has never been open in this folder.
 
     A mark in the state `making` means that the folder is new. Raises `DataRefused` and
     `StoreOutage`.

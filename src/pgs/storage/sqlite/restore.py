@@ -31,7 +31,7 @@ _HAS_MIGRATIONS = "select count(*) from sqlite_master where name = 'migration'"
 
 
 class Restored(msgspec.Struct, frozen=True, rename="camel"):
-    """What a restore has done: the folder, and where it has put what was there before."""
+    """What a restore has done: the folder, and the folder that now has the replaced files."""
 
     folder: str
     replaced: str | None
@@ -131,7 +131,7 @@ def _checked(source: Path, folder: Path) -> Iterator[tuple[Path, Mark]]:
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Copy a file that only its owner may read, on disk under its name when this returns."""
+    """Copy a file. Only the owner may read the copy, which is on disk when this returns."""
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     part = target.with_name(target.name + ".new")
     with (
@@ -165,7 +165,7 @@ def _make_sound(part: Path, source: Path) -> int:
 
 
 def _set_aside(folder: Path, key_file: Path | None, at: int) -> Path | None:
-    """Move the folder's files away, and the ring if it is replaced; return to where."""
+    """Move the folder's files, and a replaced ring, into a new folder; return that folder."""
     paths = [folder / name for name in _FILES]
     found = [path for path in (*paths, *([key_file] if key_file else [])) if path.exists()]
     if not found:
