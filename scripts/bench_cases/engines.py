@@ -30,7 +30,7 @@ PARTNERS = 200
 NODES_MAX = 3
 SHARED_S = 60.0  # seconds until nodes that have started have divided the shards
 REST_S = 10.0
-AGAIN_S = 1.0  # seconds between two looks at them: the nodes know of each other's shards by then
+AGAIN_S = 1.0  # seconds between two looks at the owners, in which the nodes look at each other
 
 SQLITE, POSTGRES = "SQLite", "PostgreSQL"
 OWNER, ANYWHERE = "at the owner", "at any node"
@@ -69,7 +69,7 @@ class Installation:
             counts = []
             for number, port in enumerate(self.internal):
                 status, told = ask(f"127.0.0.1:{port}", "GET", "/internal/shards")
-                shards = told["shards"] if status == 200 else {}  # it starts
+                shards = told["shards"] if status == 200 else {}  # it is still starting
                 counts.append(len(shards))
                 owners |= dict.fromkeys(map(int, shards), number)
             if owners == before and len(owners) == SHARDS and max(counts) - min(counts) <= 1:
@@ -142,7 +142,7 @@ def _start(folder: Path, name: str, url: str, node: int | None = None) -> tuple[
 
 
 def _installation(folder: Path, database: Database, nodes: int, partner_count: int) -> Installation:
-    """Return services on a database of their own; `nodes` 0: one that has no name."""
+    """Return services on a database of their own. If `nodes` is 0, it is one without a name."""
     home = folder / f"of-{nodes}"
     home.mkdir()
     url = database.new(f"of_{nodes}")
@@ -171,7 +171,7 @@ def _seats(node: Server, partners: Sequence[ReadyPartner], count: int) -> Iterat
 
 
 def _shares(on: Installation, where: str, owners: dict[int, int]) -> list[list[ReadyPartner]]:
-    """Return whose seats are taken at each node."""
+    """Return, for each node, the partners whose seats are taken there."""
     if where == ANYWHERE:
         return [on.partners for _ in on.nodes]
     return [
@@ -217,9 +217,9 @@ def _take(node: Server, requests: Sequence[bytes], connections: int) -> float:
 def measure(setting: Setting, progress: Progress) -> dict[str, Cost]:
     """Return the costs of each case. Raises `Failed`, `Missing`, `NoAnswers` and `NotStarted`.
 
-    The cases take their turn in each round, and each round begins with the next one of them. All
-    processes keep running. What the nodes of other cases let the database do meanwhile counts for
-    the case whose turn it is: it is a beat and four looks a second for each of them.
+    Each round measures every case, and each round begins with another case. All processes keep
+    running. Each node of the other cases makes a beat and four looks a second meanwhile; this work
+    of the database counts for the case that is measured.
     """
     database = Database(setting.folder)
     running: list[Server] = []

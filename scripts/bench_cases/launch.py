@@ -74,8 +74,8 @@ def _measured(server: Server, requests: Iterator[bytes], setting: Setting) -> tu
 def measure(setting: Setting, progress: Progress) -> tuple[dict[str, Costs], str | None]:
     """Return each server's costs, and why Colyseus is missing among them, or None.
 
-    The servers run one after the other within a round, and each round begins with the next one of
-    them. All keep running, so that a round meets a database with all earlier rounds in it. Raises
+    A round measures the servers one after the other, and each round begins with another server.
+    All servers keep running, so their databases hold the seats of all earlier rounds. Raises
     `Failed`, `NoAnswers` and `NotStarted`.
     """
     servers.install_peer()

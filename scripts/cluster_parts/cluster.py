@@ -102,7 +102,7 @@ class Cluster:
         self._proxy: subprocess.Popen[bytes] | None = None
 
     def start(self, tell: Any = lambda what: None) -> None:
-        """Start everything but what `prepare` of the caller needs first: see `start_nodes`."""
+        """Start both servers of PostgreSQL. `start_nodes` starts the rest."""
         tell("PostgreSQL and its synchronous standby")
         self.pair.start()
 

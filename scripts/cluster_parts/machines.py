@@ -61,7 +61,7 @@ class OnLoopback:
         self._ports: dict[tuple[str, int], int] = {}
 
     def address(self, name: str, port: int) -> str:
-        """Return the host:port that stands for `port` of a machine: a free one, then always it."""
+        """Return the host:port that stands for `port` of a machine, always the same one."""
         if (name, port) not in self._ports:
             self._ports[name, port] = free_port()
         return f"127.0.0.1:{self._ports[name, port]}"
@@ -152,9 +152,9 @@ class InNamespaces:
 
 
 def in_own_network(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> bool:
-    """Return whether this process has a network of its own; begin it anew in one if it may.
+    """Return whether this process has a network of its own; False if it may not make one.
 
-    False: this process may not make one.
+    If it has none and may make one, it restarts in a new network, and this never returns.
     """
     if environ.get("CLUSTER_OWN_NETWORK"):
         return True
@@ -167,12 +167,12 @@ def in_own_network(argv: Sequence[str], environ: Mapping[str, str] = os.environ)
 
 
 def ending() -> list[str]:
-    """Return the prefix of a command that ends with this process, however this one ends."""
+    """Return the words before a command that let it end when this process ends in any way."""
     return [find("setpriv", "util-linux"), "--pdeathsig=KILL"]
 
 
 def end(process: "subprocess.Popen[bytes] | None", number: signal.Signals) -> None:
-    """End a process by a signal, by force if it does not end in time. None: there is none."""
+    """End a process by a signal, or by force if it does not end in time; for None do nothing."""
     if process is None:
         return
     process.send_signal(number)

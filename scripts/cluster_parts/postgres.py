@@ -56,7 +56,7 @@ def programs() -> Path:
 
 
 def account() -> pwd.struct_passwd | None:
-    """Return the account to run servers as, since they refuse to run as root; None for ours."""
+    """Return the account for the servers, which refuse to run as root; None for this account."""
     if os.getuid() != 0:
         return None
     for name in ("postgres", "nobody"):
@@ -69,7 +69,7 @@ class Server:
     """One server of the pair, on a machine of its own."""
 
     def __init__(self, machines: Machines, name: str, folder: Path, *, durable: bool) -> None:
-        """`durable`: it waits for the disk, which only a power cut can make matter."""
+        """`durable`: commits wait for the disk, which makes a difference only at a power cut."""
         self.name = name
         self._machines = machines
         self._programs = programs()
@@ -196,14 +196,14 @@ class Pair:
         self.strict(True)
 
     def strict(self, wanted: bool) -> None:
-        """Say whether commits wait for a standby."""
+        """Let commits wait for a standby, or no longer."""
         self.primary.ask(f"alter system set synchronous_standby_names = '{'*' if wanted else ''}'")
         self.primary.ask("select pg_reload_conf()")
 
     def promote(self) -> Server:
         """Make the standby the primary, without asking the old one; return the old one.
 
-        Nobody waits for a standby until `attach`.
+        Commits do not wait for a standby until `attach`.
         """
         old = self.primary
         self.primary, self.standby = self.standby, old
@@ -213,7 +213,7 @@ class Pair:
 
     @property
     def url(self) -> str:
-        """The address for PGS_DATABASE_URL: both servers, the service finds the primary."""
+        """The address for PGS_DATABASE_URL, with both servers: the service finds the primary."""
         hosts = ",".join(sorted((self.primary.address, self.standby.address)))
         return f"postgresql://pgs@{hosts}/pgs"
 

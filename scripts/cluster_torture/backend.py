@@ -9,8 +9,8 @@ from typing import Any
 from cluster_parts.cluster import call
 
 CALL_S = 1.0
-"""Seconds after which a backend gives an answer up and asks again: an outage is measured to within
-such a wait if a node is silent."""
+"""Seconds after which a backend stops waiting for an answer and asks again. If a node is silent,
+the length of an outage is known only to within this time."""
 
 LOOK_S = 600.0
 """Seconds after which the comparison at the end gives up."""
@@ -22,9 +22,9 @@ PAUSE_S = 0.03
 class Backend:
     """A partner, its calls, and everything that was acknowledged.
 
-    Its calls go through the proxy, one after the other. Beside them it asks random nodes, whichever
-    owns the partner, for the match that was decided last: a node that has just gone on must not
-    give an old answer. `found` collects what must not happen.
+    Its calls go through the proxy, one after the other. It also asks random nodes, which may not
+    own the partner, for the match that was decided last: a node that stood still for a while must
+    not give an old answer. `found` collects what must not happen.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Backend:
         self.rows: dict[str, dict[str, Any]] = {}  # seat id → its newest row of the feed
         self.cursor = ""
         self.answers: list[float] = []  # when a good answer came
-        self.refusals: dict[str, int] = {}  # answers that were none of the good ones
+        self.refusals: dict[str, int] = {}  # how often each answer came that was not a good one
         self.found: list[str] = []
         self._number = 0
         self._ended = threading.Event()
@@ -170,7 +170,7 @@ class Backend:
         return won[0].removeprefix("player-") if len(won) == 1 else None
 
     def _repeat_an_old_one(self) -> None:
-        """Ask for an acknowledged seat again: by its id, it must be there at once."""
+        """Read an acknowledged seat by its id: it must be found at once."""
         key = self._rng.choice(sorted(self.seats)) if self.seats else None
         if key is not None:
             status, seat = self.ask("GET", f"/partner/seats/{self.seats[key]}")
@@ -229,7 +229,7 @@ class Backend:
         return status, told
 
     def _wrong_rows(self) -> list[str]:
-        """Return what the feed, read from its cursor all along, has not or has otherwise."""
+        """Return the rows that are missing or wrong in the feed, as it was read from cursor on."""
         wrong = []
         winners = set(self.decided.values())
         matches = {seat: row.get("matchId") for seat, row in self.rows.items()}
@@ -237,7 +237,7 @@ class Backend:
             row = self.rows.get(seat_id)
             match_id = matches.get(seat_id)
             if match_id is not None and match_id not in self.decided:
-                continue  # nobody decided it: its call was cut short by the end
+                continue  # nobody decided it: the end of the run came before the call
             if row is None:
                 if self._is_ended(seat_id):
                     wrong.append(f"the feed of {self.partner_id} lacks the seat of {key}")

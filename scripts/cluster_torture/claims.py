@@ -1,4 +1,4 @@
-"""Asks every node again and again for which shards it answers, and notes two that do at once."""
+"""Asks every node again and again for its shards, and notes when two nodes have the same one."""
 
 import http.client
 import json
@@ -15,8 +15,8 @@ PAUSE_S: Final = 0.05
 from memory after its last beat."""
 
 ANSWER_S: Final = 0.4
-"""Seconds after which a question is given up and asked anew, so that the first answer of a node
-that stood still is one to a question of this moment."""
+"""Seconds after which a question is given up and asked anew, so that a node that stood still first
+answers a question that was asked a moment ago."""
 
 ROUNDING_S: Final = 0.001
 
@@ -28,16 +28,16 @@ class Claims:
 
     A node says which shards it answers for at a moment between question and answer, and for how
     long it has done so without a break. So it certainly answered from the time of the answer minus
-    that long until the time of the question, whatever the delays. Two nodes with such times in
-    common have both answered for the shard. All times are of the one monotonic clock of this
-    machine.
+    that long until the time of the question, whatever the delays. If such times of two nodes
+    overlap, both have answered for the shard at once. All times are of the one monotonic clock of
+    this machine.
     """
 
     def __init__(self) -> None:
         self.answers = 0
         self.found: list[str] = []
         self._lock = threading.Lock()
-        # By shard and node: the newest times, each from its begin to its end.
+        # By shard and node: the newest of these times, each as its beginning and end.
         self._known: dict[int, dict[str, deque[tuple[float, float]]]] = defaultdict(dict)
 
     def note(self, node: str, asked: float, answered: float, shards: Mapping[int, float]) -> None:

@@ -11,7 +11,7 @@ from pgs.domain.totp import STEP_S, code_at
 
 CALL_S: Final = 1.0
 PAUSE_S: Final = 0.25
-"""Seconds between two calls of an admin: far fewer than a backend's, as with real ones."""
+"""Seconds between two calls of an admin. Real admins, too, call far less often than backends."""
 
 LOOK_S: Final = 60.0
 """Seconds in which each node must answer after the last fault."""
@@ -97,7 +97,7 @@ class Member:
             self._unless_an_outage("enrolling", status, told)
 
     def _step_up(self) -> None:
-        """Open the window for writes, once in two steps: a code is accepted only once."""
+        """Open the window for writes, at most once in two codes' time: a code works only once."""
         if time.monotonic() < self._stepped_up_at + 2 * STEP_S:
             return
         self._stepped_up_at = time.monotonic()
@@ -133,10 +133,10 @@ class Member:
                 unknown = True
                 self._unless_an_outage("a price", status, told)
         if unknown:
-            self._price = None  # it was set or not
+            self._price = None  # nobody knows whether it was set
 
     def _read_revision(self) -> int:
-        """Return the account's revision; 0 if there was no answer. Note one that fell back."""
+        """Return the account's revision; 0 without an answer. Note a revision that has fallen."""
         status, told = self._ask("GET", "/partner/admin/account")
         if status != 200:
             self._unless_an_outage("the account", status, told)

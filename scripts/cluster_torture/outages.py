@@ -32,7 +32,7 @@ def longest_gap(answers: Sequence[float], begin: float, end: float) -> float:
 
 
 def table(windows: Iterable[Window], answers: dict[str, list[float]]) -> str:
-    """Return a table of outages in Markdown: for each kind of fault, of whom, and how long."""
+    """Return a table in Markdown: for each kind of fault, how long which partners had no answer."""
     kinds: dict[str, tuple[int, list[float], list[float]]] = {}
     for window in windows:
         times, own, others = kinds.setdefault(window.kind, (0, [], []))

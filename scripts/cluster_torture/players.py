@@ -20,10 +20,10 @@ AGAIN_S: Final = 0.2
 """Seconds before a call that failed is made again."""
 
 PAID_S: Final = 60.0
-"""Seconds after the last match in which its money must be in the feed."""
+"""Seconds that the feed may take to show the money of the last match."""
 
 GAMES: Final = ("connect-four", "reversi")
-"""The backends take seats at tic-tac-toe, so that no player is paired with one of theirs."""
+"""Games of these players. The backends' players have tic-tac-toe, so the two never meet."""
 
 _OUTAGES: Final = (0, 429, 500, 502, 503, 504)
 
@@ -73,7 +73,7 @@ class Players:
 
     @property
     def replaced(self) -> int:
-        """How many of them were closed for a handshake that their player had given up."""
+        """How many open sockets were closed because of a handshake that the player had given up."""
         return sum(side.replaced for match in self.matches for side in match.sides)
 
     def _work(self) -> None:
@@ -149,8 +149,8 @@ class Players:
     def look(self) -> None:
         """Compare each match with what its players saw. Everything that is wrong goes to `found`.
 
-        The feeds are read from their beginnings, so that they are also compared with each other
-        reading: backends read theirs in pieces all along.
+        The feeds are read here from their beginnings. Backends read theirs in pieces during the
+        run, so both ways of reading are checked.
         """
         try:
             trio.run(self._look)

@@ -42,7 +42,7 @@ class Side(msgspec.Struct):
         return f"{self.player_id} saw {known} as move {number} of {self.match_id}, and then {move}"
 
     def see_all(self, ply: int, moves: Sequence[str]) -> list[str]:
-        """Note the moves of a snapshot; return what is wrong: none that was seen may be missing."""
+        """Note the moves of a snapshot; return what is wrong if a move seen before is missing."""
         first = ply - len(moves)
         wrong = [self.see(first + place, move) for place, move in enumerate(moves)]
         if self.moves and ply <= max(self.moves):
@@ -50,7 +50,7 @@ class Side(msgspec.Struct):
         return [found for found in wrong if found]
 
     def hear(self, told: Told) -> str:
-        """Note how the match ended; return what is wrong: it ends in one way."""
+        """Note how the match ended; return what is wrong if another end was told before."""
         before, self.told = self.told, told
         if before in (None, told):
             return ""

@@ -15,8 +15,8 @@ _SEATS: Final = (Path(__file__).parent / "seats.sql").read_text(encoding="utf-8"
 _UNDECIDED: Final = (Path(__file__).parent / "undecided.sql").read_text(encoding="utf-8")
 _PORT: Final = 8010
 DECIDED_S: Final = 120.0
-"""Seconds after the last fault in which every charge and payout must be decided: a minute is the
-longest pause between two asks for one."""
+"""Seconds from the last fault until every charge and payout must be decided. The service waits at
+most a minute before it asks for one of them again."""
 
 _RELAY: Final = """\
 global

@@ -30,8 +30,8 @@ MATCH_S: Final = 180.0
 
 RESIGNED: Final = 0.005
 TOLD_AGAIN: Final = 0.3
-"""The shares of moves instead of which a player resigns, and of players who ask again how their
-match has ended."""
+"""`RESIGNED`: the share of moves at which a player resigns instead. `TOLD_AGAIN`: the share of
+players who ask once more how their match has ended."""
 
 _OUTAGES: Final = (429, 500, 502, 503, 504)
 _LATER: Final = ("rate_limited", "registry_unavailable", "match_over", "stale_ply", "not_your_turn")
@@ -93,7 +93,7 @@ class Player:
         return False
 
     def _closed(self, reason: CloseReason) -> None:
-        """Note a close that is none of a node that goes away."""
+        """Note a close for another reason than that the node goes away."""
         if reason.code == _REPLACED and self.side.given_up:
             self.side.replaced += 1
         else:

@@ -103,7 +103,7 @@ class Scene:
                 text=True,
             )
         assert self._process.stdout is not None
-        line = self._process.stdout.readline()  # an end of the process ends the line, too
+        line = self._process.stdout.readline()  # it also returns when the process ends
         if not line:
             self._process.wait(READY_S)
             return self.log.read_text()
@@ -172,7 +172,7 @@ class Scene:
     def seat(self, key: str) -> tuple[int, dict[str, Any]]:
         """Take a seat, or ask again for the one of that idempotency key.
 
-        One whose key ends in `ALONE` is at another game, where hardly anybody plays.
+        If the key ends in `ALONE`, the seat is at another game, where hardly anybody plays.
         """
         body = {
             "playerId": f"player-{key}",

@@ -96,7 +96,7 @@ _SIZES = ((1 << 20, "MiB"), (1 << 10, "KiB"))
 def is_limit(bound: Bound) -> bool:
     """Return whether a number is a limit.
 
-    It is none if its sentence begins with one of `NOT_LIMITS`, or its name ends with `_code`.
+    It is not one if its sentence begins with one of `NOT_LIMITS`, or its name ends with `_code`.
     """
     return not (bound.text.startswith(NOT_LIMITS) or bound.name.endswith("_code"))
 

@@ -74,8 +74,8 @@ class Books:
     def charge(self, wanted: Charge, outcome: Outcome, ready_at: float, now: float) -> Status:
         """Make a charge, or find the one that was made, and return its status.
 
-        `outcome` is what a new one becomes at `ready_at`, in epoch seconds. Raises `Refused` if the
-        seat was charged with other values.
+        `outcome` is what a new charge becomes at `ready_at`, in epoch seconds. Raises `Refused` if
+        the seat was charged with other values.
         """
         row = _SQL.find_charge(self._db, seat_id=wanted.seat_id)
         if row is None:
@@ -111,7 +111,7 @@ class Books:
         return None if row is None else _status(row[7], row[8], now)
 
     def report(self) -> dict[str, Any]:
-        """Return the totals and everything that is wrong. `sound`: nothing is.
+        """Return the totals and everything that is wrong. `sound`: whether nothing is wrong.
 
         `player` is what players have received minus what they have paid, as in `pgs ledger check`.
         """

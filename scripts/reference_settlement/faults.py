@@ -1,4 +1,4 @@
-"""Faults on demand: how often each happens, and what a request meets."""
+"""Faults on demand: how often each happens, and which requests it hits."""
 
 import re
 from collections.abc import Iterable

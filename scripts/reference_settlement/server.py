@@ -1,4 +1,4 @@
-"""The reference settlement server: the interface, and faults where they are asked for.
+"""The reference settlement server: it serves the interface, and makes the faults asked for.
 
 Every connection serves one request.
 """
@@ -128,7 +128,7 @@ class Server:
 async def serve(
     books: Books, token: str, luck: Luck, host: str, port: int, say: Callable[[str], None]
 ) -> None:
-    """Serve until cancelled; `say` is told the address."""
+    """Serve until cancelled; `say` is called with the address."""
     listeners = await trio.open_tcp_listeners(port, host=host)
     at = listeners[0].socket.getsockname()[1]
     say(f"http://{host}:{at}")

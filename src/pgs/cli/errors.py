@@ -53,7 +53,7 @@ class NoDatabase(Exception):
 
 
 class OthersRun(Exception):
-    """The node of this machine, named first, does not run, and other nodes do."""
+    """The node of this machine, `name`, does not run, but other nodes do: `running`."""
 
     def __init__(self, name: str, running: Sequence[str]) -> None:
         super().__init__(name, running)

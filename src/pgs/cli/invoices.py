@@ -114,7 +114,7 @@ def pay(
 def void(
     invoice_id: InvoiceId, as_json: Json = False, config: ConfigFile = None, data: DataDir = None
 ) -> None:
-    """Declare an open invoice void. The next invoice bills what it billed."""
+    """Declare an open invoice void. The next invoice bills the same rake."""
     show(
         ask(c.INVOICE_VOID, c.InvoiceId(invoice_id), config, data), tables.invoice, as_json=as_json
     )

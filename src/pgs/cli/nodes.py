@@ -89,7 +89,7 @@ def remove(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """Take a node that does not run, and will not again, out of the list.
+    """Remove a stopped node, which will not run again, from the list.
 
     Its shards belong to the others already. If it starts again all the same, it is listed again.
     """

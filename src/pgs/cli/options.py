@@ -62,7 +62,7 @@ def make_sure(consequence: str, *, yes: bool, as_json: bool) -> None:
 
 
 def is_interactive() -> bool:
-    """Return whether a person can be asked: input and messages are a terminal."""
+    """Return whether a person can be asked: standard input and standard error are a terminal."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 

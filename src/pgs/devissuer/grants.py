@@ -269,7 +269,7 @@ class Grants:
         return self._answer(decide, "POST", "/authorize", query) or Reply(500, {})
 
     def without_page(self, query: str, sign_in: SignIn | None) -> Reply | None:
-        """Return the answer to a request that forbids a page (`prompt=none`), None for others.
+        """Return the answer to a request that forbids a page (`prompt=none`); None to any other.
 
         It is a redirect: with a code, or with `login_required` for somebody who has not signed in.
         `ask` must have accepted the query.

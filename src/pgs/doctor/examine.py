@@ -1,4 +1,4 @@
-"""Runs every check, in the order in which a start would meet its subject."""
+"""Runs every check, in the order in which a start uses what is checked."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final

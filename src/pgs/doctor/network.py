@@ -74,7 +74,7 @@ def _free_addresses(config: Config) -> Finding:
 
 
 def base_url(config: Config) -> Finding:
-    """Return whether sessions will tell players an address that leads here."""
+    """Return whether the address that sessions give to players leads to this service."""
     if not config.base_url:
         return Finding(
             "base_url",

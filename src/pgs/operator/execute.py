@@ -27,7 +27,10 @@ NOT_HERE: Final = Failed("This node does not own what the command is about. Noth
 
 
 async def execute_for_node(core: Core, line: bytes) -> bytes:
-    """Return the answer to a command that another node has sent; nothing if it is not done here."""
+    """Return the answer to a command that another node has sent.
+
+    The answer is empty if this node does not own what the command is about.
+    """
     answer = await execute(msgspec.structs.replace(core, nodes=None), line)
     return b"" if answer is NOT_HERE else encode_answer(answer)
 

@@ -71,7 +71,7 @@ async def answer_at_owner(
 
 
 async def _ask(core: Core, owner: Node | None, name: str, args: object) -> Answer | str:
-    """Return the owner's answer, or a sentence why it could not be asked."""
+    """Return the owner's answer, or a sentence that says why the owner could not be asked."""
     if owner is None or core.nodes is None:
         return (
             "No node owns what the command is about at the moment. Nothing was done: look at "

@@ -16,7 +16,7 @@ class OpenItem(Record, frozen=True, kw_only=True):
 
     `id`: the seat of a charge, match and seat of a payout. `since` and `last_at` are epoch seconds.
     `tries`, `last_answer` and `last_at` are about the time since the service started.
-    `why`: why settlement is not asked for it, if it is not.
+    `why`: the reason, if settlement is not asked for the item.
     """
 
     id: str
@@ -61,7 +61,7 @@ class Asked(Record, frozen=True):
     unreached: Mapping[str, str] = {}
 
     def and_also(self, node: str, answer: Answer) -> "Asked":
-        """Return this together with the answer of another node."""
+        """Return these figures with those of another node's answer added."""
         if not isinstance(answer, Done):
             return msgspec.structs.replace(self, unreached={**self.unreached, node: answer.error})
         more = msgspec.json.decode(answer.result, type=Asked)

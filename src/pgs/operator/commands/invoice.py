@@ -167,7 +167,7 @@ async def pay(core: Core, args: InvoiceId) -> InvoiceSummary | Refusal | BadRequ
 
 
 async def void(core: Core, args: InvoiceId) -> InvoiceSummary | Refusal | BadRequest:
-    """Declare an open invoice void; the next one bills what it billed."""
+    """Declare an open invoice void; the next invoice bills the same rake."""
     return await _change(core, VoidInvoice(args.invoice_id))
 
 

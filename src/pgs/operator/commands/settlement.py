@@ -81,7 +81,7 @@ async def retry(core: Core, args: Item) -> Asked | BadRequest:
         found = await page_of(core, after, PAGE)
         ones: tuple[Seat | MatchWithSeats, ...] = (*found.seats, *found.matches)
         for one in ones:
-            if not core.directory.owns(_partner_of(one)):  # its own node asks
+            if not core.directory.owns(_partner_of(one)):  # the node that owns this partner asks
                 continue
             count = len(_items(core, one))  # counted now, since the answer may come at once
             if core.parts.settlements.port(_side(one)) is None:
@@ -151,7 +151,10 @@ async def _retry_one(core: Core, item_id: str) -> Asked | BadRequest:
 
 
 async def _outcome(core: Core, item_id: str, tries: dict[str, int]) -> str | None:
-    """Return what became of an open item that was tried `tries` times; None if not known yet."""
+    """Return what became of an open item; None if that is not known yet.
+
+    `tries`: how often settlement had been asked for it before, by the id of each charge or payout.
+    """
     one = await find_open(core, item_id)
     if one is None:
         return "decided"
