@@ -17,8 +17,8 @@ from pgs.storage.transactions import Stmt
 class Head(msgspec.Struct, frozen=True):
     """The newest numbers of the sequences of a partner's environment.
 
-    The last seat, feed position and ledger row that were given a number, the hash of that ledger
-    row, and the last day that was made final (0: none).
+    In order: the highest number of a seat, of a feed position and of a ledger row so far, the hash
+    of that ledger row, and the last day that was made final (0: none).
     """
 
     seat_seq: int = 0

@@ -125,7 +125,7 @@ class WriterLine(Protocol):
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """A node's row and the process of the server that holds its lock; `pid` is None without one."""
+    """A node's row. `pid`: the server's process that holds the node's lock; None if none does."""
 
     node: Node
     beat: Beat

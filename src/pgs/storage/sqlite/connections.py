@@ -12,8 +12,8 @@ DATABASE_NAME = "pgs.db"
 
 
 BUSY_TIMEOUT_S = 5.0
-"""Seconds that a statement waits for the file's lock. Only the writer holds the lock, and a backup
-for a short time."""
+"""Seconds that a statement waits for the file's lock. Only the writer holds the lock and, for a
+short time, a backup."""
 
 
 LOG_PAGES = 4000

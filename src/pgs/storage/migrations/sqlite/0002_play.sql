@@ -1,8 +1,9 @@
 -- Seats, matches, money and webhook attempts.
 --
 -- Each index on `seat` costs a write for each seat that enters it. A new seat enters as few as
--- possible: its id, its key, when it is due, and the open seats. The others have only the rows that
--- their queries look for. Ids begin with the time, so the indexes of ids grow at their end.
+-- possible: those of ids, of idempotency keys, of due times and of open seats. The others have only
+-- the rows that their queries look for. Ids begin with the time, so the indexes of ids grow at
+-- their end.
 
 -- A row for each partner and environment: the last seat sequence, the last position of the results
 -- feed, the last row of the ledger with its hash, and the last day that was made final.
