@@ -23,10 +23,10 @@ def engines_section(costs: dict[str, Cost], calls: int) -> tuple[str, dict[str, 
             "each round every case takes its turn, and the order turns by one. The figures are "
             "medians of the processor time in microseconds: of the service's processes, all nodes "
             "together, and separately of PostgreSQL's processes. PostgreSQL has no standby here. "
-            "The seats are taken at one node after the other, over 32 connections. *At the owner* "
-            "is what a proxy does that has learned the owners, *at any node* what one does that "
-            "never learns: it forwards half of the calls of two nodes, and two thirds of those of "
-            "three."
+            "The seats are taken at one node after the other, over 32 connections. *At the owner*: "
+            "the calls arrive as from a proxy that has learned the owners. *At any node*: they "
+            "arrive as from a proxy that never learns them, so two nodes forward half of the "
+            "calls, and three nodes two thirds."
         ),
         "",
         "| Case | service | PostgreSQL | seats a second at one node | without calls, ms a second |",

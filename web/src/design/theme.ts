@@ -2,7 +2,7 @@
 
 import { isColour, luminance } from './colour';
 
-/** The part of a theme that changes tokens. */
+/** The part of a theme that changes the design tokens. */
 export interface Colours {
   /** Colours are `#RRGGBB`. */
   primaryColor?: string;

@@ -39,7 +39,7 @@ interface Tier {
 
 export interface Banner {
   environment: Environment;
-  /** The page where it can be repaired. */
+  /** The page on which the fault can be repaired. */
   page: string;
   bad: boolean;
   title: string;

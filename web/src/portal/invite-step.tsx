@@ -58,7 +58,8 @@ export function InviteStep({ api, email, named, onDone }: InviteStepProps) {
       .then(onDone, setError)
       .finally(() => setBusy(false));
   };
-  // With a link, only its invite. If it is not the caller's, `None` tries it and says why not.
+  // With a link, only the link's invite is shown. If the caller has no such invite, `None` tries
+  // to accept it and says why that fails.
   const shown = named === null ? invites : invites.filter(({ inviteId }) => inviteId === named);
   const reason = error instanceof Refused ? REFUSED[error.reason] : undefined;
   if (shown.length === 0) {

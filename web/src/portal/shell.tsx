@@ -142,7 +142,7 @@ interface ShownProps extends Pick<PageProps, 'api' | 'tell'> {
   account: Account | null;
 }
 
-/** The page. It reads while the account is read. */
+/** The page. It reads its data at the same time as the account is read. */
 function Shown({ Page, place: { environment, route, id }, account, ...rest }: ShownProps) {
   return (
     <AccountRead.Provider value={account !== null}>

@@ -11,7 +11,7 @@ OPEN_MIN_S = 2.0
 
 OPEN_MAX_S = 30.0
 """Seconds of the longest pause without calls. The pause doubles with each try that fails. The
-longest one is half of the pause between two asks for the same seat. So even if one seat always
+longest pause is half of the time between two asks for the same seat. So even if one seat always
 fails, other seats are tried in between."""
 
 BreakerState = Literal["closed", "half-open", "open"]

@@ -24,7 +24,8 @@ export function ResignCard({ play, match, onAnswer }: ResignCardProps) {
     first.current?.focus();
     const timer = setTimeout(() => {
       setReady(true);
-      // The second press of a double click has taken the focus away, and Escape with it.
+      // The second press of a double click takes the focus out of the card. Without the focus, the
+      // card does not hear Escape.
       first.current?.focus();
     }, SAFE_AFTER_MS);
     return () => clearTimeout(timer);

@@ -4,9 +4,9 @@ import type { IconName } from '../../design/icon';
 interface ToolProps {
   icon: IconName;
   name: string;
-  /** Whether it is switched on, for what can be. */
+  /** Whether the button is on; undefined for a button that switches nothing. */
   pressed?: boolean;
-  /** Whether a press does nothing now. It keeps the focus. */
+  /** Whether a press does nothing now. The button keeps the focus. */
   off?: boolean;
   onPress(): void;
 }

@@ -7,9 +7,9 @@ export interface Step {
   done: boolean;
   /** While the step is not done: what is refused without it, or what it is for. */
   says?: ComponentChildren;
-  /** Its button, or whom to ask. The next step gets the main one. */
+  /** The step's button, or whom to ask. The next step gets the main button. */
   act?: (main: boolean) => ComponentChildren;
-  /** Waits for somebody else. */
+  /** Whether the step waits for somebody else. */
   waits?: boolean;
 }
 

@@ -95,7 +95,7 @@ export function Pick({ label, choices, value, onChoose }: PickProps) {
 }
 
 interface DayProps {
-  /** It stands before the field. */
+  /** The text before the field. */
   label: string;
   /** `yyyymmdd`, or nothing. */
   value: string;
