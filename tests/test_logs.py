@@ -185,7 +185,7 @@ def test_closing_does_not_wait_for_a_file_that_hangs() -> None:
     until(lambda: events(file.content) == ["late"])
 
 
-def test_closing_writes_the_queued_lines() -> None:
+def test_closing_the_log_writes_the_queued_lines() -> None:
     file = Moody()
     with logging_into(file):
         structlog.get_logger().info("the last")

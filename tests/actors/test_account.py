@@ -156,7 +156,7 @@ async def test_an_account_that_is_off_can_still_be_managed(
         assert isinstance(await ask(s, AddOrigin("ops", "test", "https://acme.example")), Account)
 
 
-async def test_a_burst_or_a_rate_is_set_alone_and_never_under_one(
+async def test_burst_and_rate_are_set_separately_and_out_of_bounds_refused(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

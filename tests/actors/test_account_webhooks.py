@@ -159,7 +159,7 @@ async def test_an_account_switched_off_without_the_actors_ends_the_tries_still_d
         assert (await s.webhook()).consecutive_failures == 0
 
 
-async def test_the_first_saving_of_a_webhook_mints_its_secret_and_later_ones_keep_it(
+async def test_the_first_saving_of_a_webhook_mints_its_secret_and_later_savings_keep_it(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

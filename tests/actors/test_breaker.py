@@ -22,7 +22,7 @@ def test_calls_stop_after_enough_different_seats_in_a_row_without_an_answer() ->
     assert breaker.wait_s(0.5) == OPEN_MIN_S - 0.5
 
 
-def test_one_answer_in_between_begins_the_count_anew() -> None:
+def test_an_answer_resets_the_count_of_unanswered_calls() -> None:
     breaker = Breaker()
     for item in ITEMS[:-1]:
         breaker.unanswered(item, 0.0)

@@ -139,7 +139,7 @@ async def test_ten_seconds_are_kept_across_a_restart_and_a_saving(
         assert isinstance(await s.send_test(), Attempt)
 
 
-async def test_a_test_event_is_for_an_endpoint_that_is_there_and_on(
+async def test_a_test_event_needs_an_endpoint_that_is_set_and_on(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(GONE)

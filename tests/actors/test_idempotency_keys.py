@@ -121,7 +121,9 @@ async def test_a_key_belongs_to_one_partner_and_environment(
         assert len({seat.seat_id for seat in seats}) == 3
 
 
-async def test_a_refusal_binds_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_refused_stake_does_not_use_up_its_key(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with ready_core(tmp_path) as s:
         assert await s.ask_seat("alice", "k", 1) == refuse("stake_below_floor", floorUsdCents=FLOOR)
         assert (await s.seat("bob", "k")).player_id == "bob"

@@ -65,7 +65,7 @@ async def test_a_seat_whose_stake_is_not_confirmed_is_no_opponent(
         assert (await s.seat("bob")).status == "waiting"
 
 
-async def test_an_expired_seat_that_is_not_closed_yet_is_no_opponent(
+async def test_an_expired_seat_that_is_not_closed_yet_is_not_taken_as_an_opponent(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The clock jumps after a suspension, and a stake comes before expired seats are closed."""

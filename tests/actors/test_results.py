@@ -173,7 +173,7 @@ async def test_a_held_call_whose_feed_does_not_move_ends_with_an_empty_page(
 
 
 @pytest.mark.parametrize("how", ["revoked", "switched off", "stopping", "revoked in rows"])
-async def test_a_held_call_ends_when_its_key_or_account_or_the_service_does(
+async def test_a_held_call_ends_when_its_key_account_or_service_is_switched_off(
     how: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

@@ -165,7 +165,7 @@ async def test_stakes_that_cannot_be_written_together_are_written_one_by_one(
         assert faults.count("begin immediate") == 1, "later stakes are not written together"
 
 
-async def test_a_group_that_meets_changed_rows_is_decided_again_from_them(
+async def test_a_group_whose_rows_have_changed_is_decided_again_from_the_new_rows(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults, path = Faults(), tmp_path / "pgs.db"

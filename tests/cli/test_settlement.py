@@ -60,7 +60,7 @@ def test_the_list_is_one_json_list_or_a_table_of_every_page(
     assert "Open: 3" in drawn.stdout
 
 
-def test_an_empty_list_is_an_empty_list(tmp_path: Path) -> None:
+def test_nothing_open_is_shown_as_an_empty_list(tmp_path: Path) -> None:
     json_of(pgs("db", "migrate", "--json", "--data", tmp_path))
     assert json_of(pgs("settlement", "list", "--json", "--data", tmp_path)) == []
     assert pgs("settlement", "list", "--data", tmp_path).stdout == "Open: 0\n"

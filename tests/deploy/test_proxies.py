@@ -54,7 +54,7 @@ async def _call(
     )
 
 
-async def test_calls_and_documents_pass_over_tls_and_plain_http_is_sent_there(
+async def test_calls_and_documents_pass_over_tls_and_plain_http_is_redirected_to_it(
     kind: str, tmp_path: Path
 ) -> None:
     async with behind(kind, tmp_path) as (admin, proxy), proxy.pool() as pool:

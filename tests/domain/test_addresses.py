@@ -132,7 +132,7 @@ def test_no_random_address_outside_global_unicast_is_public() -> None:
 
 
 @given(st.text(max_size=50))
-def test_no_text_raises(text: str) -> None:
+def test_no_text_raises_an_exception(text: str) -> None:
     assert is_public(text) in (True, False)
 
 

@@ -98,7 +98,7 @@ def test_no_header_makes_the_verifier_raise(header: str) -> None:
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 226, 299])
-def test_any_2xx_is_delivered(status: int) -> None:
+def test_a_nudge_answered_with_any_2xx_is_delivered(status: int) -> None:
     assert verdict(_answered(status)) == "delivered"
 
 

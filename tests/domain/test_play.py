@@ -45,7 +45,7 @@ def test_the_clocks_start_with_the_second_player() -> None:
     assert (both.came_ms, both.clocks_ms, both.start_due()) == ((9_000, 1_000), 9_000, None)
 
 
-def test_coming_again_changes_nothing() -> None:
+def test_a_player_who_is_seen_again_changes_nothing() -> None:
     presence = Attendance().seen(0, "Ann", 1_000)
     assert presence.seen(0, "Ann", 2_000) is presence
     assert presence.seen(0, None, 2_000) is presence

@@ -137,7 +137,7 @@ def test_retry_after_is_long_enough_and_less_than_a_second_too_long(
             return
 
 
-def test_a_refusal_takes_nothing() -> None:
+def test_a_refused_call_takes_no_tokens() -> None:
     bucket = Bucket(BucketPolicy(burst=5, rate=1))
     assert bucket.take(0.0, 4).left == 1
     assert bucket.take(0.0, 2) == Taken(allowed=False, left=1, retry_after=1, full_in=4)

@@ -22,7 +22,7 @@ async def leaves() -> Message:
     return {"type": "http.disconnect"}
 
 
-async def test_work_returns_its_result() -> None:
+async def test_work_for_a_client_that_stays_returns_its_result() -> None:
     async def work() -> int:
         await trio.lowlevel.checkpoint()
         return 7

@@ -162,7 +162,7 @@ async def test_a_large_body_that_is_refused_does_not_reset_its_answer(serve_app:
         assert not client.was_reset
 
 
-async def test_a_body_that_drips_is_answered_with_408(serve_app: ServeApp) -> None:
+async def test_a_body_that_arrives_slowly_is_answered_with_408(serve_app: ServeApp) -> None:
     async with (
         serving(serve_app, edge(http_app(echo), body_s=0.3)) as server,
         await server.client() as client,

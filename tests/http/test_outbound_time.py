@@ -141,7 +141,7 @@ async def test_an_endpoint_that_reads_nothing_after_the_handshake_ends_after_fiv
         assert _told(await _try(internet)) == (None, NO_ANSWER, 5_000)
 
 
-async def test_a_head_that_drips_ends_after_five_seconds(
+async def test_a_try_whose_head_arrives_slowly_ends_after_five_seconds(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     async with open_internet() as internet:
@@ -221,7 +221,7 @@ async def test_only_four_kibibytes_of_an_endless_body_are_read_and_the_status_co
         assert outcome.duration_ms <= 8
 
 
-async def test_a_body_that_drips_is_read_until_the_five_seconds_end(
+async def test_a_body_that_arrives_slowly_is_read_until_the_five_seconds_end(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     async with open_internet() as internet:

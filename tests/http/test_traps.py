@@ -75,7 +75,7 @@ INDEX: dict[str, tuple[str, ...]] = {
     ),
     "8. the read timeout also ends silent WebSockets, and does not end a body that drips": (
         "http/test_server_bounds.py::test_a_silent_websocket_is_closed_and_one_that_answers_pings_is_not",
-        "http/test_edge.py::test_a_body_that_drips_is_answered_with_408",
+        "http/test_edge.py::test_a_body_that_arrives_slowly_is_answered_with_408",
         "http/test_server_bounds.py::test_a_request_head_that_drips_is_cut_off",
     ),
     "9. a body was bounded only where it was read, JSON was read leniently or broke the "

@@ -237,7 +237,7 @@ async def test_a_command_whose_owner_cannot_be_reached_says_which_node_it_is(
         assert record.active
 
 
-async def test_on_a_machine_whose_node_does_not_run_a_command_names_those_that_do(
+async def test_a_command_beside_a_stopped_node_names_the_nodes_that_run(
     tmp_path: Path, seeded: Seeded
 ) -> None:
     settings = {

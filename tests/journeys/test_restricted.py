@@ -49,7 +49,9 @@ async def test_a_test_deployment_refuses_live_keys_and_serves_test_keys(place: P
 
 
 @pytest.mark.parametrize("environment", ["test", "live"])
-def test_an_unrestricted_deployment_serves_both(shared: SharedService, environment: str) -> None:
+def test_an_unrestricted_deployment_serves_both_environments(
+    shared: SharedService, environment: str
+) -> None:
     partner = shared.partner()
     key = partner.test if environment == "test" else partner.live
     assert ok(shared.client.call("GET", "/partner/me", key))["environment"] == environment

@@ -117,7 +117,9 @@ def test_a_replay_is_answered_after_the_licence_of_its_game_has_ended(
         )
 
 
-def test_a_refusal_binds_no_idempotency_key(client: SyncClient, partner: Partner) -> None:
+def test_a_refused_call_does_not_use_up_its_idempotency_key(
+    client: SyncClient, partner: Partner
+) -> None:
     refused: tuple[dict[str, object], ...] = (
         {"tierId": "gold"},
         {"tierId": LOCKED},

@@ -90,7 +90,7 @@ async def test_id_place_month_and_number_of_an_invoice_are_unique(
     assert await commit(database, rows.insert_invoice(_invoice(2, **changes))) is outcome
 
 
-async def test_many_drafts_have_no_number(database: Database) -> None:
+async def test_several_drafts_may_have_no_number(database: Database) -> None:
     drafts = [rows.insert_invoice(_invoice(seq)) for seq in (1, 2, 3)]
     assert await commit(database, *drafts) is Outcome.COMMITTED
 

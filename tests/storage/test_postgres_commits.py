@@ -166,7 +166,7 @@ async def test_an_abandoned_session_is_ended_and_the_next_group_opens_another(
     assert commits.session == 2
 
 
-def test_an_address_that_is_none_is_refused_with_the_name_of_its_setting() -> None:
+def test_a_malformed_address_is_refused_with_the_name_of_its_setting() -> None:
     with pytest.raises(StoreOutage, match="PGS_DATABASE_URL"):
         connect("postgresql://pgs@/test?nonsense=1", "pgs test")
 

@@ -31,7 +31,9 @@ from tests.storage.writing import (
 from tests.virtual import Faults, open_store
 
 
-async def test_closing_commits_the_queued_writes(tmp_path: Path, faults: Faults) -> None:
+async def test_closing_the_database_commits_the_queued_writes(
+    tmp_path: Path, faults: Faults
+) -> None:
     with open_store(tmp_path, faults, inline=False) as database:
         database.start()
         with faults.hold("commit") as release, trio.CancelScope() as scope:
@@ -71,7 +73,7 @@ def test_closing_after_the_trio_run_commits_writes_whose_callers_are_gone(
 
 
 @INLINE
-async def test_closing_closes_the_connection(inline: bool) -> None:
+async def test_closing_the_writer_closes_its_connection(inline: bool) -> None:
     connection = opened(":memory:", 0)
     writer = Writer(SqliteCommits(connection, AllIsWell()), inline=inline)
     writer.start()
