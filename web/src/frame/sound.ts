@@ -48,8 +48,12 @@ const ATTACK_S = 0.006;
 
 let audio: AudioContext | null = null;
 
-/** Plays a sound. Browsers allow it only after the player has pressed something. */
+/**
+ * Plays a sound. Browsers allow it only after the player has pressed something. What was asked
+ * before would then be heard all at once, so it is dropped.
+ */
 export function play(name: SoundName): void {
+  if (navigator.userActivation?.hasBeenActive === false) return;
   audio ??= new AudioContext();
   for (const { wave, from, to, after, lasts, peak } of SOUNDS[name]) {
     const at = audio.currentTime + after;

@@ -5,6 +5,7 @@ import type { Controller } from '../controller';
 import type { Published } from '../published';
 import { isRunning } from '../play';
 import { cueOf } from '../sound-cues';
+import { isSoundKept, keepSound } from '../sound-choice';
 import { showTheme } from '../theme';
 import { Bar } from './bar';
 import { Card, cardOf } from './card';
@@ -98,9 +99,9 @@ export interface Sound {
   toggle(): void;
 }
 
-/** Sounds are off until the player asks for them. They are loaded then. */
+/** Sounds are off until the player asks for them. They are loaded then. The choice is kept. */
 function useSound(published: Published): Sound {
-  const [on, setOn] = useState(false);
+  const [on, setOn] = useState(isSoundKept);
   const before = useRef(published);
   useEffect(() => {
     const cue = cueOf(before.current, published, document.hidden);
@@ -109,6 +110,7 @@ function useSound(published: Published): Sound {
   }, [published]);
   const toggle = (): void => {
     setOn(!on);
+    keepSound(!on);
     if (!on) void import('../sound').then(({ play }) => play('place')).catch(() => {});
   };
   return { on, toggle };
