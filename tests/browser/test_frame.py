@@ -123,10 +123,13 @@ def test_the_player_chooses_the_piece_of_a_promotion(
             remainingMs=[300000, 290000],
         )
     )
+    hint = tab.frame.locator(".say p")
     tab.cell("a7").click()
     assert tab.cell("a7").get_attribute("aria-label") == "a7, white pawn, picked up"
+    assert hint.is_visible()
     tab.cell("a8").click()
     tab.frame.get_by_role("group", name="Promote to").wait_for()
+    assert not hint.is_visible()
     tab.focuses('button:has-text("Queen")')
     tab.frame.get_by_role("button", name="Knight").click()
     assert server.wait("move")["move"] == "a7a8n"
