@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.axe import axe_faults_in_both_schemes
-from tests.browser.portal_answers import answer_figures, answer_logs
+from tests.browser.portal_answers import NEWEST_AT, answer_figures, answer_logs
 from tests.browser.visitor import Visitor
 
 pytestmark = pytest.mark.browser
@@ -45,6 +45,18 @@ def test_a_change_opens_with_all_that_is_recorded_and_leads_to_its_key(
     admin.page.get_by_role("link", name="API keys, test").click()
     admin.stands_at("API keys")
     expect(admin.page.locator("tr[data-row].on")).to_have_attribute("data-row", key["keyId"])
+
+
+def test_a_change_of_which_nothing_more_is_recorded_says_so(admin: Visitor) -> None:
+    event = {"eventId": "evt_1", "at": NEWEST_AT, "actor": "platform", "detail": {}}
+    event["action"] = "account.reactivated"
+    told = {"events": [event], "nextCursor": None, "hasMore": False}
+    admin.page.route("**/partner/admin/events?*", lambda route: route.fulfill(json=told))
+    admin.go("events?open=evt_1", "Event log")
+    admin.page.get_by_text("Nothing more is recorded of this change.").wait_for()
+    expect(admin.page.get_by_role("region", name="Detail")).to_have_count(0)
+    expect(admin.page.get_by_role("button", name="Copy the detail")).to_have_count(0)
+    assert axe_faults_in_both_schemes(admin.page) == []
 
 
 def test_an_address_leads_to_an_entry_far_down_the_log(admin: Visitor) -> None:

@@ -199,14 +199,18 @@ function Opened({ entry, names, environment }: OpenedProps) {
           </>
         )}
       </dl>
-      <div class="stack tight">
-        <pre class="wrap" tabIndex={0} role="region" aria-label="Detail">
-          {detail}
-        </pre>
-        <div>
-          <Copy text={detail} label="Copy the detail" />
+      {detail === '{}' ? (
+        <p class="quiet">Nothing more is recorded of this change.</p>
+      ) : (
+        <div class="stack tight">
+          <pre class="wrap" tabIndex={0} role="region" aria-label="Detail">
+            {detail}
+          </pre>
+          <div>
+            <Copy text={detail} label="Copy the detail" />
+          </div>
         </div>
-      </div>
+      )}
     </div>
   );
 }
