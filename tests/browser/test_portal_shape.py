@@ -1,10 +1,11 @@
 """The shape of the portal's pages: nothing is cut off, at any width."""
 
+import base64
 from collections.abc import Iterator
 from typing import Final
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, FloatRect, Locator
 
 from tests.browser.members import by_admin, by_key
 from tests.browser.portal_answers import answer_figures, answer_logs
@@ -117,6 +118,48 @@ def test_figures_and_invoices_cut_nothing_off(admin: Visitor) -> None:
     ):
         admin.go(path, title)
         assert _faults(admin) == {}, path
+    admin.page.unroute_all()
+
+
+_GREENS: Final = """async (png) => {
+  const image = new Image();
+  image.src = 'data:image/png;base64,' + png;
+  await image.decode();
+  const context = document.createElement('canvas').getContext('2d');
+  context.drawImage(image, 0, 0);
+  const { data } = context.getImageData(0, 0, image.width, 1);
+  return Array.from({ length: image.width }, (_, x) => data[4 * x + 1]);
+}"""
+"""The green parts, 0 to 255, of the first line of a picture, from left to right."""
+
+
+def _has_shadow(region: Locator) -> bool:
+    """Return whether the colour changes towards the right edge of a table."""
+    box = region.bounding_box()
+    assert box is not None
+    edge, top = box["x"] + box["width"], box["y"] + 8  # above the heads, below the round corner
+    strip: FloatRect = {"x": edge - 14, "y": top, "width": 12, "height": 1}
+    picture = region.page.screenshot(clip=strip)
+    greens = region.page.evaluate(_GREENS, base64.b64encode(picture).decode())
+    return bool(abs(greens[0] - greens[-1]) > 10)  # gradients are dithered by a step or two
+
+
+def test_a_table_that_goes_on_to_the_right_has_a_shadow_there(admin: Visitor) -> None:
+    answer_figures(admin.page)
+    for path, name in (("test/usage", "day"), ("test/usage?by=tier", "game and tier")):
+        for scheme in ("light", "dark"):
+            admin.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+            admin.page.set_viewport_size({"width": 360, "height": 800})
+            admin.go(path, "Usage")
+            region = admin.page.get_by_role("region", name=f" by {name}")
+            region.scroll_into_view_if_needed()
+            assert _has_shadow(region), (path, scheme)
+            region.evaluate("(box) => box.scrollTo(box.scrollWidth, 0)")
+            assert not _has_shadow(region), (path, scheme)
+            admin.page.set_viewport_size({"width": 1280, "height": 800})
+            region.scroll_into_view_if_needed()
+            assert not _has_shadow(region), (path, scheme)
+    admin.page.emulate_media(color_scheme="light")
     admin.page.unroute_all()
 
 
