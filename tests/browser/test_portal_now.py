@@ -93,6 +93,22 @@ def test_calls_of_live_and_test_are_streamed_apart_and_a_reopened_page_has_none(
     viewer.page.set_viewport_size({"width": 1280, "height": 800})
 
 
+def test_rows_stay_while_another_page_is_open_and_the_gap_is_told(viewer: Visitor) -> None:
+    _listen(viewer)
+    by_key(viewer.demo, "GET", "/partner/me")
+    _rows(viewer, "GET /partner/me").wait_for()
+    viewer.page.get_by_role("link", name="Find a match", exact=True).first.click()
+    viewer.stands_at("Find a match")
+    viewer.page.go_back()
+    viewer.stands_at("Calls now")
+    assert _rows(viewer, "GET /partner/me").count() == 1
+    _rows(viewer, "Not listening for").first.get_by_role("button").click()
+    viewer.page.get_by_text("What was called in that time is not listed.").wait_for()
+    assert axe_faults_in_both_schemes(viewer.page) == []
+    by_key(viewer.demo, "GET", "/partner/results")
+    _rows(viewer, "GET /partner/results").wait_for()
+
+
 def test_somebody_who_is_removed_is_told_that_the_stream_has_ended(viewer: Visitor) -> None:
     _listen(viewer)
     assert by_admin(viewer.demo, "DELETE", "members/demo-developer")["_status"] == 200

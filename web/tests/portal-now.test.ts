@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Api } from '../src/portal/api';
 import { stampOf, storyOf } from '../src/portal/match/story';
 import type { Life, Seat } from '../src/portal/match/match';
+import { keepRows, keptRows } from '../src/portal/now/kept';
 import { EventReader } from '../src/portal/now/live';
 import type { LiveEvent } from '../src/portal/now/live';
-import { isRefused, passes, ROWS_MAX, withEvent } from '../src/portal/now/rows';
+import { isRefused, passes, ROWS_MAX, withEvent, wordsOf } from '../src/portal/now/rows';
 import type { NowRow } from '../src/portal/now/rows';
 
 const call = (status: number, reason?: string): LiveEvent => ({
@@ -35,6 +37,21 @@ test('a refusal gives way to its call, and only to that', () => {
   const elsewhere: LiveEvent = { ...refusal, path: '/partner/me' };
   const rows = [{ number: 1, event: elsewhere }];
   assert.equal(withEvent(rows, call(404, 'seat_not_found'), 2).length, 2);
+});
+
+test('rows stay while another page is open, and the time in which nobody listened is told', () => {
+  const [api, other] = [{}, {}] as [Api, Api];
+  assert.deepEqual(keptRows(api, 'test', 5), []);
+  keepRows(api, 'test', [{ number: 7, event: call(200) }], 10);
+  const rows = keptRows(api, 'test', 50);
+  const seen = rows.map(({ number, event }) => [number, event.kind]);
+  assert.deepEqual(seen, [[8, 'away'], [7, 'call']]);
+  assert.equal(wordsOf(rows[0]!.event).title, 'Not listening for 40 seconds');
+  const rowAt = (_: unknown, at: number) => ({ number: ROWS_MAX - at, event: call(200) });
+  const full = Array.from({ length: ROWS_MAX }, rowAt);
+  keepRows(api, 'test', full, 10);
+  assert.equal(keptRows(api, 'test', 11).length, ROWS_MAX);
+  assert.deepEqual([keptRows(api, 'live', 50), keptRows(other, 'test', 50)], [[], []]);
 });
 
 test('only the newest rows are kept, and each filter lets its own kind through', () => {

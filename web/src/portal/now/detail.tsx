@@ -62,6 +62,12 @@ export function Detail({ event, environment }: DetailProps) {
       {event.kind === 'lost' && (
         <p>They came faster than this page could read. They are in the feed and in each match.</p>
       )}
+      {event.kind === 'away' && (
+        <p>
+          What was called in that time is not listed. Its matches are in{' '}
+          <a href={linkTo(environment, 'find')}>Find a match</a>.
+        </p>
+      )}
       <Facts event={event} />
     </Card>
   );

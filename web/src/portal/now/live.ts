@@ -40,6 +40,8 @@ export type LiveEvent = { at: number } & (
     }
   | { kind: 'budget'; left: number; burst: number }
   | { kind: 'lost'; events: number }
+  /** Says the page itself, not the service: it was left at `since` and opened again. */
+  | { kind: 'away'; since: number }
 );
 
 export type LiveKind = LiveEvent['kind'];

@@ -1,6 +1,6 @@
 /** The rows of "Calls now": what an event says in words, and which rows a filter shows. */
 
-import { dollars, many } from '../parts/format';
+import { dollars, many, spanOf } from '../parts/format';
 import type { IconName } from '../parts/icon';
 import type { Tone } from '../parts/note';
 import { shortId } from '../match/match';
@@ -97,6 +97,10 @@ export function wordsOf(event: LiveEvent): Worded {
       return nudgeWords(event);
     case 'lost':
       return worded('warn', 'warn', `${many(event.events, 'event')} left out`, 'too fast');
+    case 'away': {
+      const span = spanOf(event.at - event.since);
+      return worded('clock', '', `Not listening for ${span}`, 'another page was open');
+    }
     case 'budget':
       return worded('pulse', '', `${event.left} of ${event.burst} calls left`, 'budget');
   }

@@ -1,9 +1,10 @@
-/** Calls as they are made, with seats, matches and nudges. Nothing is kept. */
+/** Calls as they are made, with seats, matches and nudges. A reload forgets them. */
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useQuery } from '../address';
 import { Detail } from '../now/detail';
 import { curlOf } from '../now/curl';
+import { keepRows, keptRows } from '../now/kept';
 import { useLive } from '../now/live';
 import type { LiveEvent } from '../now/live';
 import { FILTERS, passes, ROWS_MAX, summaryOf, withEvent, wordsOf } from '../now/rows';
@@ -31,16 +32,18 @@ interface Budget {
 
 /** The rows that are shown, those that a pause holds back, and the calls that are left. */
 function useRows({ api, environment }: PageProps) {
-  const [rows, setRows] = useState<NowRow[]>([]);
+  const [rows, setRows] = useState(() => keptRows(api, environment));
   const [waiting, setWaiting] = useState<LiveEvent[]>([]);
   const [arrived, setArrived] = useState(0);
   const [paused, setPaused] = useState(false);
   const [budget, setBudget] = useState<Budget | null>(null);
-  const number = useRef(0);
-  const add = (events: readonly LiveEvent[]) =>
-    setRows((before) =>
-      events.reduce((kept, event) => withEvent(kept, event, (number.current += 1)), before),
-    );
+  const number = useRef(rows[0]?.number ?? 0);
+  const joined = (before: NowRow[], events: readonly LiveEvent[]) =>
+    events.reduce((kept, event) => withEvent(kept, event, (number.current += 1)), before);
+  const add = (events: readonly LiveEvent[]) => setRows((before) => joined(before, events));
+  const leave = useRef(() => {});
+  leave.current = () => keepRows(api, environment, joined(rows, waiting));
+  useEffect(() => () => leave.current(), []);
   const { standing, error } = useLive(api, environment, (events) => {
     const level = events.filter((event) => event.kind === 'budget').at(-1);
     if (level !== undefined) setBudget({ left: level.left, burst: level.burst });
@@ -146,7 +149,7 @@ function Answer({ rows, environment }: { rows: readonly NowRow[]; environment: s
     return <>Listening in {environment}. Make a call, and it is here within a second.</>;
   }
   if (newest === undefined) {
-    return <strong>{many(calls, 'call')} since you came here, none of them refused.</strong>;
+    return <strong>{many(calls, 'call')}, none of them refused.</strong>;
   }
   const reasons = new Set(refused.map(({ event }) => ('reason' in event ? event.reason : '')));
   const reason = 'reason' in newest ? newest.reason : undefined;
@@ -295,7 +298,8 @@ function Nothing({ environment }: { environment: PageProps['environment'] }) {
         }
       >
         Each call with a {environment} key shows up here as it is made, and if it is refused, why
-        and what to send instead. Nothing is kept: close the page and it is gone.
+        and what to send instead. The newest {ROWS_MAX} rows stay while you look at
+        other pages. Reload the portal, and they are gone.
       </Empty>
       <Code label="Call as curl" text={curlOf(environment, 'GET', '/partner/me')} />
     </Card>
