@@ -171,6 +171,11 @@ def test_an_invoice_opens_its_lines_in_place_and_is_kept_as_a_file(admin: Visito
     expect(admin.page.locator("tbody tr")).to_have_count(1)
     admin.page.go_back()
     admin.go("test/invoices", "Invoices")
+    month = admin.page.locator(".card", has_text="This month so far")
+    either = re.compile(r"2,382 matches, \$2,382.00 of rake|No day of \w+ \d+ is final")
+    month.get_by_text(either).wait_for()  # by the day on which the test runs
+    usage = month.get_by_role("link", name="Usage")
+    expect(usage).to_have_attribute("href", re.compile("^/portal/test/usage.from=2026"))
     admin.page.get_by_role("link", name="7", exact=True).click()
     admin.stands_at("Invoice 7")
     admin.press("Matches connect-four, silver, 20261031")

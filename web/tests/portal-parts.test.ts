@@ -9,7 +9,7 @@ import {
 import { canBeRead, mendedText } from '../src/portal/parts/mend';
 import { LINES, stepFor } from '../src/portal/parts/scale';
 import { offsetOf, rowsShown, WHOLE_MAX } from '../src/portal/parts/window';
-import { answerOf, dueSays, firstSays, owed } from '../src/portal/words/invoices';
+import { answerOf, dueSays, firstSays, monthSays, owed } from '../src/portal/words/invoices';
 
 test('the rows that are drawn cover what is visible, and the rest keeps its height', () => {
   const total = 10_000;
@@ -86,6 +86,21 @@ test('a page without invoices says when the first one comes, and what it bills',
   assert.match(inNovember, /decided in November 2026 is billed on Tuesday 1 December/);
   assert.match(firstSays('live', Date.UTC(2027, 0, 31)), /billed on Monday 1 February/);
   assert.match(firstSays('test', Date.UTC(2026, 1, 1)), /Sunday 1 March.*In test it is/);
+});
+
+test('the current month is summed up to its latest final day, and no other month is', () => {
+  const totals = {
+    matches: 2_382, seats: 4_764, noContests: 0, stakesUsdCents: 0, payoutsUsdCents: 0,
+    refundsUsdCents: 0, rakeUsdCents: 238_200,
+  };
+  const usage = { to: '20261123', totals };
+  assert.deepEqual(monthSays(usage, Date.UTC(2026, 10, 24)), [
+    '2,382 matches, $2,382.00 of rake',
+    'in November 2026 up to 23 Nov, the latest final day.',
+  ]);
+  const early = { to: '20261130', totals };
+  const none = ['No day of December 2026 is final yet.', ''];
+  assert.deepEqual(monthSays(early, Date.UTC(2026, 11, 1, 12)), none);
 });
 
 test('an invoice of the test environment is never due', () => {

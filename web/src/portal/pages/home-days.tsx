@@ -1,37 +1,22 @@
 /** The matches of the last final days, as bars. */
 
 import { useCallback, useState } from 'preact/hooks';
-import { Refused } from '../api';
 import type { Api, Environment } from '../api';
 import { useReadingOf } from '../page';
 import { Card } from '../parts/card';
 import { Chart } from '../parts/chart';
-import { latestFinal, longDay, shortDay } from '../parts/days';
+import { longDay, shortDay } from '../parts/days';
 import { countOf } from '../parts/format';
 import { linkTo } from '../routes';
 import { barSays, firstRange } from '../words/usage';
 import type { Usage } from '../words/usage';
+import { readToLatest } from './usage-read';
 import '../styles/chart.css';
-
-/** Reads the days up to the latest final one, which is rarely older than yesterday. */
-async function readDays(api: Api, environment: Environment): Promise<Usage> {
-  const read = (latest: string) => {
-    const { from, to } = firstRange(latest);
-    return api.read<Usage>(`usage/${environment}?from=${from}&to=${to}`);
-  };
-  try {
-    return await read(latestFinal());
-  } catch (error) {
-    const latest = error instanceof Refused ? error.told.latestDay : undefined;
-    if (typeof latest !== 'string') throw error;
-    return read(latest);
-  }
-}
 
 export function useDays(api: Api, environment: Environment) {
   return useReadingOf(
     api,
-    useCallback(() => readDays(api, environment), [api, environment]),
+    useCallback(() => readToLatest(api, environment, firstRange), [api, environment]),
   );
 }
 

@@ -15,6 +15,7 @@ import type { Column } from '../parts/table';
 import { linkTo } from '../routes';
 import { dueSays, firstSays, owed } from '../words/invoices';
 import type { Invoice, Status } from '../words/invoices';
+import { MonthSoFar } from './invoice-month';
 import '../styles/figures.css';
 
 type Filter = 'all' | Status;
@@ -73,6 +74,7 @@ export default function Invoices({ api, environment }: PageProps) {
       error={list.error}
       loading={list.entries === null}
     >
+      <MonthSoFar {...{ api, environment }} />
       <Card flush>
         {invoices.length === 0 ? (
           <Empty

@@ -1,7 +1,8 @@
 /** Invoices, and what their list says. */
 
 import { dayOf, dollars, many, spanOf } from '../parts/format';
-import { longDay, monthOf, plusDays, today } from '../parts/days';
+import { longDay, monthOf, plusDays, shortDay, today } from '../parts/days';
+import type { Usage } from './usage';
 
 export type Status = 'draft' | 'open' | 'paid' | 'void';
 
@@ -52,6 +53,18 @@ export function owed(invoices: readonly Invoice[], environment: string): [string
   const due = Math.min(...open.map((invoice) => invoice.dueAt ?? Infinity));
   const when = Number.isFinite(due) ? `, due on ${dayOf(due)}` : '';
   return [`${first}: ${dollars(sum)}${when}.`, rest];
+}
+
+/** What the current month has up to the latest final day. The first part is shown in bold. */
+export function monthSays(
+  { to, totals }: Pick<Usage, 'to' | 'totals'>,
+  now = Date.now(),
+): [string, string] {
+  const month = `${today(now).slice(0, 6)}01`;
+  if (to < month) return [`No day of ${monthOf(month)} is final yet.`, ''];
+  const matches = many(totals.matches, 'match', 'matches');
+  const until = `in ${monthOf(month)} up to ${shortDay(to)}, the latest final day.`;
+  return [`${matches}, ${dollars(totals.rakeUsdCents)} of rake`, until];
 }
 
 /** When the first invoice comes, and what it bills. */
