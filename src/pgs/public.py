@@ -71,7 +71,15 @@ async def among_nodes(app: Dispatcher, services: Services) -> AsyncIterator[App]
         parts.system.spawn,
     )
     try:
-        yield Forwarding(app, services.owners, lambda: parts.ring, calls, parts.on_event, door)
+        yield Forwarding(
+            app,
+            services.owners,
+            lambda: parts.ring,
+            calls,
+            parts.on_event,
+            door,
+            app.sockets.closing,
+        )
     finally:
         await calls.aclose()
 

@@ -101,7 +101,7 @@ class Dispatcher:
         self._fallback = fallback
         self._authenticators = dict(authenticators or {})
         self._websockets = {path.encode(): handler for path, handler in (websockets or {}).items()}
-        self._sockets = sockets or OpenSockets()
+        self.sockets = sockets or OpenSockets()
         self._streams = OpenStreams()
         unknown = {row.credential for row in rows} - {None, "partner_key", *self._authenticators}
         if unknown:
@@ -214,7 +214,7 @@ class Dispatcher:
         if handler is None:
             await refuse_handshake(send, 404, {"error": NOTHING_HERE})
         else:
-            await handler(self._services, self._sockets, scope, receive, send)
+            await handler(self._services, self.sockets, scope, receive, send)
 
     async def _serve_elsewhere(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a path that the table lacks: a page, or a WebSocket's path in a plain request."""

@@ -5,10 +5,11 @@ the request as if it had come from outside. If it is not the owner, it answers 5
 client to try again, so that no request goes round in circles.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any, Protocol
 
 import msgspec
+import trio
 
 from pgs.actors.kernel.mail import NotOwned
 from pgs.domain.forwards import id_of_forwarded, prove_forward
@@ -58,6 +59,7 @@ class Forwarding:
     `ring` returns the key ring that all nodes share. `on_event` is told of `forwarded`, of
     `forward_refused` (a forwarded request for which this is not the owner), `forward_ownerless`,
     `forward_not_reached` and `forward_lost`. `door` takes the operators' commands of other nodes.
+    `stopping` returns the code for the clients of forwarded sockets once this node stops.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class Forwarding:
         calls: NodeCalls,
         on_event: OnEvent = ignore_event,
         door: CommandDoor | None = None,
+        stopping: Callable[[], Awaitable[int]] = trio.sleep_forever,
     ) -> None:
         self._app = app
         self._owners = owners
@@ -75,6 +78,7 @@ class Forwarding:
         self._calls = calls
         self._on_event = on_event
         self._door = door
+        self._stopping = stopping
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI scope, here or at its owner."""
@@ -198,7 +202,9 @@ class Forwarding:
     ) -> DirectAnswer | None:
         target = _target(scope["raw_path"], scope["query_string"])
         headers = self._proven(owner, scope)
-        socket = ForwardedSocket(owner, target, headers, _offered(scope), _named(owner))
+        socket = ForwardedSocket(
+            owner, target, headers, _offered(scope), _named(owner), self._stopping
+        )
         try:
             await socket.run(receive, send)
         except NotReached:

@@ -5,7 +5,7 @@ the size of one message is bounded. What one side sends is read no faster than t
 it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 import trio
@@ -46,7 +46,7 @@ class ForwardedSocket:
     """One WebSocket on its way through this node.
 
     `headers` are sent with the handshake: the client's own, and the proof. `named` is a header of
-    the answer to it.
+    the answer to it. `stopping` returns the code for the client once this node stops.
     """
 
     def __init__(
@@ -56,12 +56,14 @@ class ForwardedSocket:
         headers: Headers,
         subprotocols: Sequence[str],
         named: tuple[bytes, bytes],
+        stopping: Callable[[], Awaitable[int]] = trio.sleep_forever,
     ) -> None:
         self._node = node
         self._target = target
         self._headers = headers
         self._subprotocols = subprotocols
         self._named = named
+        self._stopping = stopping
         self._peer = wsproto.WSConnection(wsproto.ConnectionType.CLIENT)
         self._closed = False
 
@@ -175,8 +177,14 @@ class ForwardedSocket:
                 await send({"type": "websocket.close", "code": code, "reason": ""})
                 nursery.cancel_scope.cancel()
 
+            async def stop() -> None:
+                code = await self._stopping()
+                await send({"type": "websocket.close", "code": code, "reason": ""})
+                nursery.cancel_scope.cancel()
+
             nursery.start_soon(up)
             nursery.start_soon(down)
+            nursery.start_soon(stop)
 
     async def _to_node(self, stream: trio.SocketStream, message: Message) -> None:
         text: str | None = message.get("text")

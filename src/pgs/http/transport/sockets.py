@@ -44,6 +44,7 @@ class OpenSockets:
         self.on_event = on_event
         self._open: set[AcceptedSocket] = set()
         self._closing: int | None = None
+        self._begun = trio.Event()
         self._none_left = trio.Event()
 
     @property
@@ -64,6 +65,11 @@ class OpenSockets:
             if not self._open:
                 self._none_left.set()
 
+    async def closing(self) -> int:
+        """Return the code for the client of a socket that is not held here, once all are closed."""
+        await self._begun.wait()
+        return self._closing or GOING_AWAY
+
     async def close_all(self, code: int = GOING_AWAY) -> None:
         """Close every socket that is open, and every one that is opened later.
 
@@ -71,6 +77,7 @@ class OpenSockets:
         cancelled, since that ends only this wait.
         """
         self._closing = code
+        self._begun.set()
         self._none_left = trio.Event()
         for socket in list(self._open):
             socket.close(code)
