@@ -106,7 +106,7 @@ def test_rows_stay_while_another_page_is_open_and_the_gap_is_told(viewer: Visito
     viewer.page.get_by_text("What was called in that time is not listed.").wait_for()
     assert axe_faults_in_both_schemes(viewer.page) == []
     by_key(viewer.demo, "GET", "/partner/results")
-    _rows(viewer, "GET /partner/results").wait_for()
+    _rows(viewer, "GET /partner/results").first.wait_for()
 
 
 def test_somebody_who_is_removed_is_told_that_the_stream_has_ended(viewer: Visitor) -> None:

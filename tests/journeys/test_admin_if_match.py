@@ -1,5 +1,7 @@
 """`If-Match` on every write of the admin API: checked after the caller, before body and path."""
 
+import trio
+
 from pgs.actors.messages.account.lifecycle import CreatePartner
 from pgs.domain.roles import ADMIN_RULES
 from pgs.http.api.endpoint import Endpoint
@@ -52,6 +54,9 @@ async def test_a_revision_that_is_no_integer_is_a_plain_400_on_every_write(
     for endpoint in WRITES:
         for revisions in [(text,) for text in MALFORMED] + [(str(before["revision"]),) * 2]:
             reply = await write(admin, endpoint, *revisions)
+            if reply.reason == "rate_limited":  # there are more writes than an admin's burst
+                await trio.sleep(2)
+                reply = await write(admin, endpoint, *revisions)
             check_refusal(reply, 400, None)
             assert "If-Match" in reply.json["error"], (name(endpoint), revisions)
     assert await admin.call_ok("GET", "account") == before
