@@ -4,9 +4,11 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from cluster_parts.cluster import call
+from cluster_torture.threads import Threads
 
 CALL_S = 1.0
 """Seconds after which a backend stops waiting for an answer and asks again. If a node is silent,
@@ -19,7 +21,7 @@ PAUSE_S = 0.03
 """Seconds between two calls of a backend, so that a dozen backends leave a core for the nodes."""
 
 
-class Backend:
+class Backend(Threads):
     """A partner, its calls, and everything that was acknowledged.
 
     Its calls go through the proxy, one after the other. It also asks random nodes, which may not
@@ -37,6 +39,9 @@ class Backend:
         nodes: dict[str, str],
         rng: random.Random,
     ) -> None:
+        super().__init__(
+            *(partial(self._until_the_end, work) for work in (self._round, self._ask_a_node))
+        )
         self.partner_id = partner_id
         self._key, self._tier = key, tier
         self._proxy, self._nodes = proxy, nodes
@@ -50,27 +55,8 @@ class Backend:
         self.refusals: dict[str, int] = {}  # how often each answer came that was not a good one
         self.found: list[str] = []
         self._number = 0
-        self._ended = threading.Event()
         self._newest = ""  # the match that was decided last
         self.asked_directly = 0
-        self._threads = [
-            threading.Thread(target=self._until_the_end, args=(work,), daemon=True)
-            for work in (self._round, self._ask_a_node)
-        ]
-
-    def start(self) -> None:
-        """Begin to call."""
-        for thread in self._threads:
-            thread.start()
-
-    def stop(self) -> None:
-        """End, after the round that is under way."""
-        self._ended.set()
-
-    def join(self) -> None:
-        """Wait for the end."""
-        for thread in self._threads:
-            thread.join()
 
     def _until_the_end(self, work: Callable[[], None]) -> None:
         while not self._ended.is_set():

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from cluster_parts.cluster import Cluster
+from cluster_torture.threads import Threads
 
 PAUSE_S: Final = 0.05
 """Seconds between two questions to a node: some thirty within the time for which a node answers
@@ -64,25 +65,12 @@ class Claims:
         own.append((begin, end))
 
 
-class Asker:
+class Asker(Threads):
     """Asks one node, from its own machine, so that a link that is down hides nothing."""
 
     def __init__(self, cluster: Cluster, name: str, claims: Claims) -> None:
+        super().__init__(self._ask_on)
         self._cluster, self._name, self._claims = cluster, name, claims
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._ask_on, daemon=True)
-
-    def start(self) -> None:
-        """Begin to ask."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End, after the question that is under way."""
-        self._ended.set()
-
-    def join(self) -> None:
-        """Wait for the end."""
-        self._thread.join()
 
     def _ask_on(self) -> None:
         try:

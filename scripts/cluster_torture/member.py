@@ -1,11 +1,11 @@
 """One account's admin under faults: sets prices with If-Match, and reads them at every node."""
 
-import threading
 import time
 from collections.abc import Mapping
 from typing import Any, Final
 
 from cluster_parts.cluster import call
+from cluster_torture.threads import Threads
 
 from pgs.domain.totp import STEP_S, code_at
 
@@ -20,7 +20,7 @@ _TIER, _FLOOR, _CHOICES = "live-bronze", 100, 80
 _PRICES: Final = "/partner/admin/prices/live"
 
 
-class Member:
+class Member(Threads):
     """The only admin who writes to an account; so everything that is read is known beforehand.
 
     A write names the account's revision in If-Match, and is repeated until its outcome is known. A
@@ -29,11 +29,10 @@ class Member:
     """
 
     def __init__(self, partner_id: str, token: str, proxy: str, nodes: Mapping[str, str]) -> None:
+        super().__init__(self._work)
         self.partner_id = partner_id
         self._token = token
         self._places = {"the proxy": proxy, **nodes}
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._work, daemon=True)
         self._secret, self._stepped_up_at = "", 0.0
         self._revision = 0  # the greatest that an answer had
         self._price: int | None = None  # acknowledged last
@@ -42,18 +41,6 @@ class Member:
         self.asked_nodes = 0
         self.repeated = 0  # writes that were repeated because their outcome was unknown
         self.found: list[str] = []
-
-    def start(self) -> None:
-        """Begin to write."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End, after the write that is under way."""
-        self._ended.set()
-
-    def join(self) -> None:
-        """Wait for the end."""
-        self._thread.join()
 
     def look(self) -> None:
         """Ask every node for the last price. Everything that is wrong goes to `found`."""

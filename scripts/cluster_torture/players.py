@@ -1,6 +1,5 @@
 """Players under faults: they play matches over sockets through the proxy, and remember."""
 
-import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from random import Random
@@ -11,6 +10,7 @@ import trio
 from cluster_parts.cluster import call
 from cluster_torture.seen import Side, wrong_in
 from cluster_torture.sockets import Player
+from cluster_torture.threads import Threads
 
 from pgs.games.installed import load_games
 from pgs.operator.ready import ReadyPartner
@@ -36,30 +36,17 @@ class Match(msgspec.Struct):
     sides: tuple[Side, Side]
 
 
-class Players:
+class Players(Threads):
     """Two players of each partner, who play one match after the other."""
 
     def __init__(self, partners: Sequence[ReadyPartner], proxy: str, seed: float) -> None:
+        super().__init__(self._work)
         self._partners = partners
         self._proxy = proxy
         self._seed = seed
         self._games = load_games()
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._work, daemon=True)
         self.matches: list[Match] = []
         self.found: list[str] = []
-
-    def start(self) -> None:
-        """Begin to play."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End, after the matches that are under way."""
-        self._ended.set()
-
-    def join(self) -> None:
-        """Wait for the end of the last match."""
-        self._thread.join()
 
     @property
     def moves(self) -> int:

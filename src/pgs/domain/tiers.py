@@ -14,8 +14,8 @@ from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.likeness import closest
 
 TIER_USD_CENTS_MAX: Final = 10**9
-"""Cents of the highest prize of a tier: ten million dollars. Sums over nine million such seats are
-still exact for every JSON reader (2^53)."""
+"""Cents of the highest prize of a tier: ten million dollars. A JSON reader with
+64-bit floats still adds up nine million such prizes exactly, because the sum is below 2^53."""
 
 TOLD_TIERS: Final = 8
 """Tiers that one message may name. A longer list would hide what the message says."""

@@ -16,8 +16,8 @@ FRESH_S: Final = 30.0
 burst of players costs the upstream one call."""
 
 RETRY_S: Final = 1.0
-"""Seconds between a failed try and the next, so that an upstream that is down is not called for
-every player."""
+"""Seconds between a failed try and the next. Without this pause, each player's request would call
+a server that is down."""
 
 log = structlog.get_logger("pgs.embed")
 

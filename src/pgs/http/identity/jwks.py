@@ -25,8 +25,8 @@ RETRY_S: Final = 2.0
 in meanwhile."""
 
 FRESH_S: Final = 300.0
-"""Seconds after which keys are fetched again, so that a key that the issuer has withdrawn is not
-trusted for ever."""
+"""Seconds after which keys are fetched again. A key that the issuer has withdrawn is missing in the
+new set, and is no longer trusted."""
 
 KEYS_MAX: Final = 32
 """Keys of one set that are kept. An issuer that rotates its keys publishes two or three."""

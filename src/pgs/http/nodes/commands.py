@@ -31,8 +31,8 @@ COMMAND_BYTES: Final = (1 << 20) + 64
 """Bytes of a command with its stamp: an operator's request may have 1 MiB."""
 
 AGE_MS: Final = 30_000
-"""Milliseconds by which the stamp of a command may differ from the receiver's clock. Whoever has
-read a command on the network cannot send it again later."""
+"""Milliseconds by which the stamp of a command may differ from the receiver's clock. A command
+that somebody recorded on the network and sends again later is refused."""
 
 KEPT_S: Final = 90.0
 """Seconds for which an answer is kept after its command. A stamp is accepted for at most 60 s, from
