@@ -8,7 +8,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from pgs.storage.postgres.commits import PostgresCommits
-from pgs.storage.postgres.connection import Connection, connect
+from pgs.storage.postgres.connecting import connect
+from pgs.storage.postgres.connection import Connection
 from pgs.storage.postgres.migrating import migrate
 from pgs.storage.postgres.session import WriterSession
 from pgs.storage.transactions import Outcome, OutcomeUnknown, StoreOutage, Tx, WriteFailed

@@ -9,7 +9,8 @@ from pgs.domain.leases import Beat
 from pgs.domain.shards import Node
 from pgs.storage import migrations
 from pgs.storage.postgres import lease
-from pgs.storage.postgres.connection import Connection, Lost, connect
+from pgs.storage.postgres.connecting import connect
+from pgs.storage.postgres.connection import Connection, Lost
 from pgs.storage.postgres.session import WriterSession
 from tests.postgres import Server
 from tests.storage.lease_nodes import database_of_nodes

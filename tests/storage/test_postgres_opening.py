@@ -17,7 +17,7 @@ from pgs.storage.data_folder import BadSource, DataRefused
 from pgs.storage.mark import MARK_NAME, read_mark
 from pgs.storage.postgres import database as rooms
 from pgs.storage.postgres import session as sessions
-from pgs.storage.postgres.connection import connect
+from pgs.storage.postgres.connecting import connect
 from pgs.storage.postgres.database import PostgresDatabase
 from pgs.storage.postgres.identity import accept_loss
 from pgs.storage.restored_feeds import FEED_GAP

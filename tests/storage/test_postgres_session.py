@@ -11,7 +11,8 @@ import pytest
 
 from pgs.storage.migrations import POSTGRES
 from pgs.storage.postgres import session as rules
-from pgs.storage.postgres.connection import Connection, connect
+from pgs.storage.postgres.connecting import connect
+from pgs.storage.postgres.connection import Connection
 from pgs.storage.postgres.migrating import has_schema, migrate, migrations_of
 from pgs.storage.postgres.session import DatabaseInUse, WriterSession
 from pgs.storage.transactions import StoreOutage

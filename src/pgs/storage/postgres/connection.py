@@ -7,33 +7,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
-from psycopg import Error, conninfo, pq
+from psycopg import Error, pq
 from psycopg.adapt import Transformer
 
 from pgs.storage.postgres.statements import Statement, Values, rows_of
 from pgs.storage.reader import Row
 from pgs.storage.transactions import StoreOutage
-
-CONNECT_S: Final = 2
-"""Seconds that a connection may take to open, for each host of the address."""
-
-SILENT_S: Final = 3
-"""Seconds after which a connection is given up if the other side does not confirm what was sent:
-half of the longest time for which a caller waits."""
-
-IDLE_IN_TRANSACTION_S: Final = 3
-"""Seconds after which the server ends a session that has begun a transaction and sends no more. Its
-locks would stop every other session that writes the same rows."""
-
-STATEMENT_S: Final = 5
-"""Seconds that a statement of the writer or of a call may take. The longest takes milliseconds."""
-
-_SETTINGS: Final = {
-    "client_encoding": "UTF8",
-    "idle_session_timeout": "0",
-    "idle_in_transaction_session_timeout": f"{IDLE_IN_TRANSACTION_S}s",
-    "statement_timeout": f"{STATEMENT_S}s",
-}
 
 
 class StatementRefused(Exception):
@@ -60,36 +39,6 @@ _READ_ONLY: Final = "25006"  # this server has become a standby
 
 class Lost(StoreOutage):
     """The connection has ended."""
-
-
-def connect(url: str, name: str, **settings: str) -> pq.abc.PGconn:
-    """Return a connection to the server of `url` that takes writes.
-
-    `name` is what the server's tables of sessions show. `settings` are the server's, for this
-    session. Raises `StoreOutage`.
-    """
-    options = " ".join(f"-c {key}={value}" for key, value in (_SETTINGS | settings).items())
-    try:
-        info = conninfo.make_conninfo(
-            url,
-            application_name=name,
-            connect_timeout=CONNECT_S,
-            # A standby would refuse what the writer sends, and lack what it has just committed.
-            target_session_attrs="primary",
-            keepalives_idle=1,
-            keepalives_interval=1,
-            keepalives_count=SILENT_S,
-            tcp_user_timeout=SILENT_S * 1000,
-            options=options,
-        )
-    except Error as error:
-        raise StoreOutage(f"PGS_DATABASE_URL: {error}") from error
-    opened = pq.PGconn.connect(info.encode())
-    if opened.status != pq.ConnStatus.OK:
-        why = opened.get_error_message().strip()
-        opened.finish()
-        raise StoreOutage(f"the database cannot be reached: {why}")
-    return opened
 
 
 def refused(result: pq.abc.PGresult) -> StatementRefused:

@@ -24,7 +24,8 @@ from pgs.storage.pauses import no_pause, pause
 from pgs.storage.postgres.blocking_reader import BlockingReader
 from pgs.storage.postgres.checks import faults_of
 from pgs.storage.postgres.commits import PostgresCommits
-from pgs.storage.postgres.connection import Connection, Lost, StatementRefused, connect
+from pgs.storage.postgres.connecting import connect
+from pgs.storage.postgres.connection import Connection, Lost, StatementRefused
 from pgs.storage.postgres.counts import CommitCount
 from pgs.storage.postgres.identity import DatabaseIdentity, judge, judge_new, raise_feeds
 from pgs.storage.postgres.lease import number_of

@@ -18,7 +18,8 @@ from typing import Final
 from psycopg import Error, conninfo
 from trio.socket import AF_UNIX, SHUT_RDWR, SOCK_STREAM, fromfd
 
-from pgs.storage.postgres.connection import Connection, Lost, StatementRefused, connect
+from pgs.storage.postgres.connecting import connect
+from pgs.storage.postgres.connection import Connection, Lost, StatementRefused
 from pgs.storage.transactions import StoreOutage
 
 HEAD_START_S: Final = 0.3

@@ -2,7 +2,8 @@
 
 from contextlib import closing
 
-from pgs.storage.postgres.connection import Connection, StatementRefused, connect
+from pgs.storage.postgres.connecting import connect
+from pgs.storage.postgres.connection import Connection, StatementRefused
 from pgs.storage.postgres.hosts import primary_of
 from pgs.storage.postgres.migrating import has_schema
 from pgs.storage.transactions import StoreOutage

@@ -12,7 +12,8 @@ from typing import Final
 from pgs.domain.shards import SHARDS
 from pgs.storage.nodes import NodeRuns, Nodes, NodeSeen, NoSuchNode
 from pgs.storage.postgres import lease
-from pgs.storage.postgres.connection import Connection, StatementRefused, connect
+from pgs.storage.postgres.connecting import connect
+from pgs.storage.postgres.connection import Connection, StatementRefused
 from pgs.storage.postgres.hosts import primary_of
 from pgs.storage.postgres.lease import number_of
 from pgs.storage.postgres.session import PRESENCE

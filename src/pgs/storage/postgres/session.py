@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, Protocol, TypeVar
 
-from pgs.storage.postgres.connection import SILENT_S, Connection, StatementRefused, connect
+from pgs.storage.postgres.connecting import SILENT_S, connect
+from pgs.storage.postgres.connection import Connection, StatementRefused
 from pgs.storage.postgres.hosts import hosts_of, primary_of, shut_after
 from pgs.storage.postgres.statements import literals
 from pgs.storage.transactions import StoreOutage
