@@ -108,6 +108,36 @@ async def test_requests_of_no_partner_are_answered_by_some_node(kind: str, tmp_p
         assert nodes.forwarded == 0
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/nodes/commands",
+        "/nodes/commands/again",
+        "/nodes",
+        "/internal/shards",
+        "/%6eodes/commands",
+        "//nodes/commands",
+        "/nodes%2Fcommands",
+        "/nodes/commands?a=b",
+    ],
+)
+async def test_what_nodes_say_to_each_other_is_not_taken_from_outside(
+    kind: str, tmp_path: Path, path: str
+) -> None:
+    async with (
+        stand_ins() as nodes,
+        proxied(kind, tmp_path / kind, 0, nodes=nodes.addresses) as proxy,
+        proxy.pool() as pool,
+    ):
+        for method in ("GET", "POST"):
+            answer = await pool.request(method, proxy.base_url + path, extensions=TIMEOUTS)
+            told = msgspec.json.decode(answer.content)
+            assert (answer.status, told) == (404, {"error": "There is nothing at this path."})
+        assert not any(nodes.events.values())
+        for path_outside in ("/nodesque", "/partner/nodes/1", "/docs/internal"):
+            assert await node_for(pool, proxy, "GET", path_outside, None) in NAMES
+
+
 @pytest.mark.parametrize("by_header", [False, True])
 async def test_a_socket_reaches_the_owner_and_follows_it_when_it_moves(
     kind: str, tmp_path: Path, by_header: bool

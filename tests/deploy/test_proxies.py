@@ -68,8 +68,16 @@ async def test_calls_and_documents_pass_over_tls_and_plain_http_is_redirected_to
         assert (head.status, head.content) == (200, b"")
         plain = await pool.request("GET", f"http://localhost:{proxy.plain_port}/docs/errors.json")
         assert plain.status == 308
-        # The internal listener is not behind the proxy.
-        assert (await _call(pool, proxy, "/internal/metrics")).status == 404
+        # The internal listener is not behind the proxy, nor is what nodes say to each other.
+        for path in ("/internal/metrics", "/nodes/commands"):
+            inside = await _call(pool, proxy, path)
+            assert inside.status == 404
+            assert msgspec.json.decode(inside.content) == {
+                "error": "There is nothing at this path."
+            }
+            assert "x-request-id" not in {  # the proxy itself has answered
+                name.decode().lower() for name, _ in inside.headers
+            }
 
 
 async def test_a_held_call_is_answered_when_there_is_news_and_a_socket_stays_open(
