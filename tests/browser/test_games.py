@@ -1,6 +1,7 @@
 """Every installed game: drawn from the states of its rules, and played by pressing cells."""
 
 import random
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator
@@ -19,8 +20,13 @@ pytestmark = pytest.mark.browser
 GAMES = load_games()
 MOVES = {"mouse": 24, "touch": 8, "keyboard": 8}
 _PIECES = {"q": "Queen", "r": "Rook", "b": "Bishop", "n": "Knight"}
-
-
+ENDED = {
+    "type": "ended",
+    "seq": 2,
+    "outcome": "ended",
+    "result": "won",
+    "endReason": "completed",
+}
 WAYS = ("mouse", "touch", "keyboard")
 
 
@@ -49,6 +55,13 @@ def _press(tab: Tab, game_id: str, move: str, way: str) -> None:
         _use(tab.cell(move), way)
 
 
+def _men_in(view: Any) -> int:
+    """Return how many pieces or marks stand on the board of a game's view."""
+    if "fen" in view:
+        return sum(letter.isalpha() for letter in view["fen"].split(" ")[0])
+    return sum(row.count(0) + row.count(1) for row in view["board"])
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("game_id", sorted(GAMES))
 def test_a_game_is_played_by_mouse_by_finger_and_by_keyboard_at_every_size_in_both_schemes(
@@ -62,13 +75,8 @@ def test_a_game_is_played_by_mouse_by_finger_and_by_keyboard_at_every_size_in_bo
     context = browser.new_context(has_touch=way == "touch", reduced_motion="reduce")
     tab, rules, choose = Tab(context.new_page()), GAMES[game_id], random.Random(7)
     server = ScriptedServer(tab.page)
-    tab.embed(
-        site,
-        service.client.base_url,
-        f"{service.client.base_url}/embed/test/{partner.partner_id}",
-        "token",
-        "100vh",
-    )
+    base_url = service.client.base_url
+    tab.embed(site, base_url, f"{base_url}/embed/test/{partner.partner_id}", "token", "100vh")
     server.wait("join")
     state, count, faults = rules.initial(), 0, list[str]()
     while count < MOVES[way]:
@@ -92,35 +100,11 @@ def test_a_game_is_played_by_mouse_by_finger_and_by_keyboard_at_every_size_in_bo
         sent = server.wait("move", count)
         assert (sent["matchId"], sent["move"]) == (f"mat_{count - 1}", move)
         state = rules.apply(state, move)
-        server.send(
-            {
-                "type": "ended",
-                "matchId": f"mat_{count - 1}",
-                "seq": 2,
-                "outcome": "ended",
-                "result": "won",
-                "endReason": "completed",
-            }
-        )
-    server.send(
-        snapshot(
-            game_id,
-            rules.view(state),
-            list(rules.legal_moves(state)),
-            matchId="mat_end",
-            turn=1,
-            ply=count,
-        )
-    )
+        server.send({**ENDED, "matchId": f"mat_{count - 1}"})
+    last, moves = rules.view(state), rules.legal_moves(state)
+    server.send(snapshot(game_id, last, list(moves), matchId="mat_end", turn=1, ply=count))
     tab.sees("is thinking")
-    marks = tab.frame.locator(".cell .mark").count()
-    shown = rules.view(state)
-    drawn = (
-        sum(letter.isalpha() for letter in shown["fen"].split(" ")[0])
-        if "fen" in shown
-        else sum(row.count(0) + row.count(1) for row in shown["board"])
-    )
-    assert marks == drawn
+    assert tab.frame.locator(".cell .mark").count() == _men_in(last)
     assert faults == []
     assert tab.errors == []
     context.close()

@@ -32,6 +32,18 @@ async def _prepare(folder: Path, site: str) -> Partner:
         return partner
 
 
+def _seat(process: Process, partner: Partner, tab: Tab, player: str, site: str) -> None:
+    """Take a seat for a player, whose frame opens in a tab."""
+    body = {"gameId": BOTH, "playerId": player, "displayName": player.title()}
+    session = ok(process.client.call("POST", "/partner/sessions", partner.test, body))
+    ok(process.client.call("POST", "/partner/matches", partner.test, seat_body(player, player)))
+    tab.embed(site, process.base_url, session["embedUrl"], session["sessionToken"])
+
+
+def _outcome(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["outcome"], row["result"], row["endReason"], row["payoutUsdCents"]
+
+
 def _rows(process: Process, partner: Partner) -> list[dict[str, Any]]:
     """Return the rows of the feed, once the money is recorded."""
     for _ in range(int(WAIT_MAX_MS / 100)):
@@ -61,15 +73,8 @@ def test_a_match_goes_on_after_kills_of_the_service_and_pays_out_once(
         partner = elsewhere.submit(trio.run, partial(_prepare, folder, site)).result()
     alice, bob = tabs
     with Process(folder) as process:
-        for tab, player in zip(tabs, ("alice", "bob"), strict=True):
-            body = {"gameId": BOTH, "playerId": player, "displayName": player.title()}
-            session = ok(process.client.call("POST", "/partner/sessions", partner.test, body))
-            ok(
-                process.client.call(
-                    "POST", "/partner/matches", partner.test, seat_body(player, player)
-                )
-            )
-            tab.embed(site, process.base_url, session["embedUrl"], session["sessionToken"])
+        _seat(process, partner, alice, "alice", site)
+        _seat(process, partner, bob, "bob", site)
         alice.sees("Your turn")
         bob.sees("is thinking")
         alice.cell("a1").click()
@@ -95,16 +100,7 @@ def test_a_match_goes_on_after_kills_of_the_service_and_pays_out_once(
         alice.sees("You won")
         bob.sees("You lost")
 
-        rows = _rows(process, partner)
-        assert {
-            row["playerId"]: (
-                row["outcome"],
-                row["result"],
-                row["endReason"],
-                row["payoutUsdCents"],
-            )
-            for row in rows
-        } == {
+        assert {row["playerId"]: _outcome(row) for row in _rows(process, partner)} == {
             "alice": ("ended", "won", "completed", 180),
             "bob": ("ended", "lost", "completed", 0),
         }

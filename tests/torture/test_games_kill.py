@@ -108,22 +108,42 @@ async def _converse(socket: WebSocketConnection, player: Player, choice: random.
             await socket.send_message(json.dumps(move))
 
 
+async def _seat(connection: Connection, keys: dict[str, str], number: int) -> Player:
+    """Take a seat for a new player."""
+    body = {"gameId": GAME, "playerId": f"player-{number:03}"}
+    _, _, session = await connection.call("POST", "/partner/sessions", keys["testKey"], body)
+    seat = body | {
+        "tierId": keys["tierId"],
+        "stakeUsdCents": 100,
+        "idempotencyKey": f"key-{number}",
+    }
+    status, _, answer = await connection.call("POST", "/partner/matches", keys["testKey"], seat)
+    assert status == 200, answer
+    return Player(body["playerId"], session["sessionToken"])
+
+
+def _check_match(first: Player, second: Player, rows: dict[str, dict[str, Any]]) -> None:
+    """Check that both players saw one end of one match, and that the feed has it with its money."""
+    assert (first.match_id, first.state) == (second.match_id, second.state)
+    mine, theirs = first.state["scores"]
+    if mine == theirs:
+        results = ("drawn", "drawn")
+    else:
+        results = ("won", "lost") if mine > theirs else ("lost", "won")
+    assert (first.result, second.result) == results
+    money = {"won": (180, 0), "lost": (0, 0), "drawn": (0, 100)}
+    for player, result in zip((first, second), results, strict=True):
+        row = rows[player.name]
+        shown = (row["matchId"], row["outcome"], row["result"], row["endReason"])
+        assert shown == (player.match_id, "ended", result, "completed")
+        assert (row["payoutUsdCents"], row["refundUsdCents"]) == money[result]
+
+
 async def test_kills_end_no_match_and_lose_no_move_that_was_shown(server: Server) -> None:
     [keys] = server.seed(1)
     server.start()
     connection = Connection(server.base_url)
-    players = []
-    for number in range(2 * MATCHES):
-        body = {"gameId": GAME, "playerId": f"player-{number:03}"}
-        _, _, session = await connection.call("POST", "/partner/sessions", keys["testKey"], body)
-        seat = body | {
-            "tierId": keys["tierId"],
-            "stakeUsdCents": 100,
-            "idempotencyKey": f"key-{number}",
-        }
-        status, _, answer = await connection.call("POST", "/partner/matches", keys["testKey"], seat)
-        assert status == 200, answer
-        players.append(Player(body["playerId"], session["sessionToken"]))
+    players = [await _seat(connection, keys, number) for number in range(2 * MATCHES)]
     await connection.close()
 
     with trio.fail_after(PATIENCE_S):
@@ -141,29 +161,7 @@ async def test_kills_end_no_match_and_lose_no_move_that_was_shown(server: Server
     assert all(player.comebacks >= KILLS for player in players)
     assert len(rows) == 2 * MATCHES
     for first, second in zip(players[::2], players[1::2], strict=True):
-        assert (first.match_id, first.state) == (second.match_id, second.state)
-        mine, theirs = first.state["scores"]
-        results = (
-            ("drawn", "drawn")
-            if mine == theirs
-            else ("won", "lost")
-            if mine > theirs
-            else ("lost", "won")
-        )
-        assert (first.result, second.result) == results
-        for player, result in zip((first, second), results, strict=True):
-            row = rows[player.name]
-            assert (row["matchId"], row["outcome"], row["result"], row["endReason"]) == (
-                player.match_id,
-                "ended",
-                result,
-                "completed",
-            )
-            assert (row["payoutUsdCents"], row["refundUsdCents"]) == {
-                "won": (180, 0),
-                "lost": (0, 0),
-                "drawn": (0, 100),
-            }[result]
+        _check_match(first, second, rows)
     database = SqliteDatabase(server.folder)
     report = await check_ledger(database.reader)
     database.close()

@@ -1,7 +1,7 @@
 """Repeated `kill -9` under load. Clients retry unanswered calls with the same idempotency keys."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -130,25 +130,29 @@ async def test_twenty_kills_under_load_lose_and_repeat_nothing(server: Server) -
         "too few seats were taken for the test to be meaningful"
     )
     for backend in backends:
-        assert backend.seats.keys() == backend.sent
-        assert len(set(backend.seats.values())) == len(backend.seats), "one seat for two keys"
-        by_match: dict[str, list[dict[str, Any]]] = {}
-        for row in backend.rows.values():
-            by_match.setdefault(row["matchId"], []).append(row)
-            assert backend.seats[row["idempotencyKey"]] == row["seatId"]
-        for match_id, winner in backend.decided.items():
-            assert {
-                row["playerId"] for row in by_match[match_id] if row.get("result") == "won"
-            } == {winner}
-        for rows in by_match.values():
-            assert len(rows) == 2
-            assert (
-                sum(
-                    row["payoutUsdCents"] + row["rakeUsdCents"] + row["refundUsdCents"]
-                    for row in rows
-                )
-                == 200
-            )
+        _check_rows(backend)
+    await _check_money(server, backends)
+
+
+def _check_rows(backend: Backend) -> None:
+    """Check that the feed agrees with every answer that a backend has got, and adds up."""
+    assert backend.seats.keys() == backend.sent
+    assert len(set(backend.seats.values())) == len(backend.seats), "one seat for two keys"
+    by_match: dict[str, list[dict[str, Any]]] = {}
+    for row in backend.rows.values():
+        by_match.setdefault(row["matchId"], []).append(row)
+        assert backend.seats[row["idempotencyKey"]] == row["seatId"]
+    for match_id, winner in backend.decided.items():
+        won = {row["playerId"] for row in by_match[match_id] if row.get("result") == "won"}
+        assert won == {winner}
+    for rows in by_match.values():
+        assert len(rows) == 2
+        money = ("payoutUsdCents", "rakeUsdCents", "refundUsdCents")
+        assert sum(row[name] for row in rows for name in money) == 200
+
+
+async def _check_money(server: Server, backends: Sequence[Backend]) -> None:
+    """Check that the ledger is sound, and has the stakes and payouts that the backends know."""
     database = SqliteDatabase(server.folder)
     report = await check_ledger(database.reader)
     database.close()

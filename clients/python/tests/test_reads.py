@@ -5,61 +5,62 @@ import pytest
 from clients.python.tests.scripted import SEAT, Script, page, row
 from pgs_client import Retries, UnexpectedAnswer
 
+MATCH = {
+    "matchId": "mat_1",
+    "environment": "test",
+    "gameId": "g",
+    "tierId": "t",
+    "status": "ended",
+    "prizeUsdCents": 180,
+    "seats": [{"seatId": "sea_1", "playerId": "p-1", "stakeUsdCents": 100, "result": "won"}],
+}
+SESSION = {
+    "sessionToken": "pgs1.secret",
+    "environment": "test",
+    "gameId": "g",
+    "playerId": "p-1",
+    "playerUid": "ptr:test:acme:p-1",
+    "issuedAt": 1,
+    "expiresAt": 2,
+    "embedUrl": "https://games.example/embed/test/acme",
+    "gameSocketUrl": "wss://games.example/game/socket",
+}
+TIER = {
+    "tierId": "t",
+    "name": "T",
+    "entryUsdCents": 100,
+    "floorUsdCents": 100,
+    "prizeUsdCents": 180,
+    "priced": False,
+}
+ACCOUNT = {
+    "partnerId": "acme",
+    "name": "Acme",
+    "apiVersion": 1,
+    "environment": "test",
+    "games": ["g"],
+    "origins": [],
+    "prices": {},
+}
+HOOK = {
+    "url": "https://a.example",
+    "enabled": True,
+    "consecutiveFailures": 0,
+    "createdAt": 1,
+    "secretRotatedAt": 1,
+    "disabledAt": None,
+}
+
 
 def test_the_other_calls_are_sent_and_read() -> None:
-    match = {
-        "matchId": "mat_1",
-        "environment": "test",
-        "gameId": "g",
-        "tierId": "t",
-        "status": "ended",
-        "prizeUsdCents": 180,
-        "seats": [{"seatId": "sea_1", "playerId": "p-1", "stakeUsdCents": 100, "result": "won"}],
-    }
-    session = {
-        "sessionToken": "pgs1.secret",
-        "environment": "test",
-        "gameId": "g",
-        "playerId": "p-1",
-        "playerUid": "ptr:test:acme:p-1",
-        "issuedAt": 1,
-        "expiresAt": 2,
-        "embedUrl": "https://games.example/embed/test/acme",
-        "gameSocketUrl": "wss://games.example/game/socket",
-    }
-    tier = {
-        "tierId": "t",
-        "name": "T",
-        "entryUsdCents": 100,
-        "floorUsdCents": 100,
-        "prizeUsdCents": 180,
-        "priced": False,
-    }
-    account = {
-        "partnerId": "acme",
-        "name": "Acme",
-        "apiVersion": 1,
-        "environment": "test",
-        "games": ["g"],
-        "origins": [],
-        "prices": {},
-    }
-    hook = {
-        "url": "https://a.example",
-        "enabled": True,
-        "consecutiveFailures": 0,
-        "createdAt": 1,
-        "secretRotatedAt": 1,
-        "disabledAt": None,
-    }
     script = Script(
-        (200, account),
-        (200, {**account, "webhook": hook}),
-        (200, {"gameId": "g", "environment": "test", "tiers": [tier]}),
-        (200, session),
-        (200, match),
-        (200, match),
-        (200, match),
+        (200, ACCOUNT),
+        (200, {**ACCOUNT, "webhook": HOOK}),
+        (200, {"gameId": "g", "environment": "test", "tiers": [TIER]}),
+        (200, SESSION),
+        (200, MATCH),
+        (200, MATCH),
+        (200, MATCH),
         (200, {"results": [row()], "nextCursor": "c", "hasMore": False}),
         (200, {"days": []}),
         (200, {"days": []}),
