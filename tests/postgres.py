@@ -33,7 +33,7 @@ OPTIONS: Final = {
 }
 
 
-def _programs() -> Path:
+def programs() -> Path:
     """Return the folder of PostgreSQL's programs. Skips or fails the test without one."""
     folders = sorted(
         Path("/usr/lib/postgresql").glob("*/bin/postgres"),
@@ -58,7 +58,7 @@ class Server:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._numbers = count(1)
-        self._programs = _programs()
+        self._programs = programs()
         account = _account()
         if account is not None:
             os.chown(folder, account.pw_uid, account.pw_gid)
@@ -137,7 +137,7 @@ class Server:
 @contextmanager
 def running_server() -> Iterator[Server]:
     """Run a server for a block. Skips the test, or fails it, on a machine without PostgreSQL."""
-    _programs()
+    programs()
     # Not pytest's folder, which only root may enter where the tests run as root.
     folder = Path(tempfile.mkdtemp(prefix="pgs-postgres-"))
     try:

@@ -38,9 +38,7 @@ async def ask_at_once(
 ) -> list[Any]:
     """Put stakes into the mailbox before the actor runs; return the answers, or their errors."""
     ref = s.partner().seats(environment)
-    envelopes = [Envelope(StakeSeat(each), trio.current_time() + within) for each in requests]
-    for envelope in envelopes:
-        ref._mailbox.post(envelope)
+    envelopes = [ref.post(StakeSeat(each), within) for each in requests]
     return [await _outcome(envelope) for envelope in envelopes]
 
 
@@ -216,9 +214,8 @@ async def test_a_stake_past_its_deadline_is_not_taken_along(
 ) -> None:
     async with ready_core(tmp_path) as s:
         ref = s.partner().seats("test")
-        late = Envelope(StakeSeat(stake("late")), trio.current_time())
-        for envelope in (Envelope(StakeSeat(stake("alice")), trio.current_time() + 5), late):
-            ref._mailbox.post(envelope)
+        ref.post(StakeSeat(stake("alice")))
+        late = ref.post(StakeSeat(stake("late")), within=0.0)
         answers = await ask_at_once(s, [stake("bob")])
         assert seated(answers) == ["bob"]
         assert isinstance(await _outcome(late), Overloaded)

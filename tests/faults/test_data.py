@@ -5,18 +5,36 @@ import re
 from contextlib import closing
 from pathlib import Path
 
-import apsw
 import pytest
 
 from pgs.actors.kernel.mail import Overloaded
 from pgs.actors.maintenance.data import check_database
 from pgs.domain.cursors import make_cursor
-from pgs.storage.sqlite.reader import SqliteReader
+from pgs.storage.seats import find_by_idempotency_key
+from pgs.storage.transactions import ReadFailed
 from tests.beside import open_beside
 from tests.journeys.client import ok
 from tests.journeys.partners import seat_body
 from tests.journeys.service import Service, in_process, until
 from tests.virtual import on_file
+
+INDEX = "seat_idempotency"
+
+
+def page_of(path: Path, name: str) -> int:
+    """Return the number of the page at which a table or an index begins."""
+    with closing(open_beside(path)) as other:
+        found: int = other.execute("select rootpage from sqlite_master where name = ?", (name,)).get
+    return found
+
+
+def begin_at(path: Path, page: int) -> None:
+    """Let `INDEX` begin at a page. If that is a page of a table, every use of the index fails."""
+    with closing(open_beside(path)) as other:
+        other.execute("pragma writable_schema=on")
+        other.execute("update sqlite_master set rootpage = ? where name = ?", (page, INDEX))
+        version = other.execute("pragma schema_version").get
+        other.execute(f"pragma schema_version={version + 1}")
 
 
 async def _ready(service: Service) -> tuple[int, dict[str, str]]:
@@ -104,15 +122,8 @@ async def test_a_service_with_a_damaged_index_is_not_ready_and_its_check_tells(
         ok(await service.public.call("POST", "/partner/matches", partner.test, seat_body("a", "a")))
         await check_database(core.parts, core.directory)
         assert (await _metrics(service))["pgs_database_faults"] == 0
-        with closing(open_beside(on_file(core.parts.database).path)) as other:
-            other.execute("pragma writable_schema=on")
-            # The index now begins at a page that is a table's.
-            other.execute(
-                "update sqlite_master set rootpage = (select rootpage from sqlite_master where "
-                "name = 'ledger') where name = 'seat_idempotency'"
-            )
-            version = other.execute("pragma schema_version").get
-            other.execute(f"pragma schema_version={version + 1}")
+        path = on_file(core.parts.database).path
+        begin_at(path, page_of(path, "ledger"))
         for key in ("b", "c"):
             refused = await service.public.call(
                 "POST", "/partner/matches", partner.test, seat_body("b", key)
@@ -131,14 +142,14 @@ async def test_a_read_that_failed_and_succeeds_again_makes_the_service_ready(
     tmp_path: Path,
 ) -> None:
     async with in_process(tmp_path) as service:
+        path = on_file(service.core.parts.database).path
         reader = service.core.parts.database.reader
-        assert isinstance(reader, SqliteReader)
-        reader._failed = lambda: None
+        sound = page_of(path, INDEX)
+        assert await find_by_idempotency_key(reader, "acme", "test", "a") is None
         assert (await _ready(service))[0] == 200
-
-        def fail() -> None:
-            raise apsw.IOError("disk I/O error")
-
-        reader._failed = fail
+        begin_at(path, page_of(path, "ledger"))
+        with pytest.raises(ReadFailed):
+            await find_by_idempotency_key(reader, "acme", "test", "a")
         assert await _ready(service) == (503, {"status": "unable to read"})
-        reader._failed = None
+        begin_at(path, sound)
+        assert (await _ready(service))[0] == 200

@@ -92,9 +92,7 @@ async def test_a_call_asks_only_the_connection_that_it_takes_for_its_state(
             asked += 1
             return super().has_expired()
 
-    # Whoever makes connections makes these: this module, and httpcore's own pool.
     monkeypatch.setattr(httpcore, "AsyncHTTPConnection", Counting)
-    monkeypatch.setattr("httpcore._async.connection_pool.AsyncHTTPConnection", Counting)
     async with other_node() as (other, node, calls):
         await at_once(calls, node, other, connections.KEPT_MAX)
         asked = 0

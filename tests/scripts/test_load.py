@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conventions.tree import ROOT
-from tests.postgres import _programs
+from tests.postgres import programs
 
 pytestmark = pytest.mark.slow
 
@@ -50,7 +50,7 @@ def benchmarks(folder: Path, *cases: str) -> str:
 
 @pytest.mark.postgres
 def test_the_benchmark_measures_both_engines_and_several_nodes(tmp_path: Path) -> None:
-    _programs()
+    programs()
     text = benchmarks(tmp_path, "engines")
     for case in ("SQLite", "PostgreSQL", "1 node", "3 nodes, calls at any node"):
         assert f"| {case} | " in text

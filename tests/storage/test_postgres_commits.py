@@ -19,8 +19,23 @@ from tests.storage.writing import AllIsWell, lock, tx_of
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
 
+class Counted(AllIsWell):
+    """Counts the groups that were committed."""
+
+    def __init__(self) -> None:
+        self.groups = 0
+
+    def committed(self, commits: int) -> None:
+        self.groups += 1
+
+
 @pytest.fixture
-def commits(url: str) -> Iterator[PostgresCommits]:
+def counted() -> Counted:
+    return Counted()
+
+
+@pytest.fixture
+def commits(url: str, counted: Counted) -> Iterator[PostgresCommits]:
     """Commits on a first session; the next sessions have the numbers 2, 3 and so on."""
     numbers = iter(range(1, 10))
 
@@ -30,27 +45,10 @@ def commits(url: str) -> Iterator[PostgresCommits]:
     first = session()
     migrate(first.connection)
     first.connection.command("insert into heartbeat (name, beats) values ('writes', 1)")
-    opened = PostgresCommits(first, session, AllIsWell())
+    opened = PostgresCommits(first, session, counted)
     with capture_logs():
         yield opened
     opened.close()
-
-
-class Counted(AllIsWell):
-    """Counts the groups that were committed."""
-
-    commits: PostgresCommits
-    groups = 0
-
-    def committed(self, commits: int) -> None:
-        self.groups += 1
-
-
-@pytest.fixture
-def counted(commits: PostgresCommits) -> Counted:
-    watch = commits._guard = Counted()
-    watch.commits = commits
-    return watch
 
 
 def run(url: str, sql: str) -> list[tuple[object, ...]]:
@@ -136,14 +134,14 @@ async def test_what_follows_a_lost_part_of_its_group_is_not_written(
 
 
 async def test_conflicts_are_left_out_and_the_rest_of_their_group_is_committed_once(
-    url: str, counted: Counted
+    url: str, commits: PostgresCommits, counted: Counted
 ) -> None:
     txs = [tx_of(lock(game)) for game in "abacbd"]
     conflict, done = Outcome.CONFLICT, Outcome.COMMITTED
-    assert outcomes(counted.commits, *txs) == [done, done, conflict, done, conflict, done]
+    assert outcomes(commits, *txs) == [done, done, conflict, done, conflict, done]
     assert locked(url) == [("a",), ("b",), ("c",), ("d",)]
     assert counted.groups == 1
-    assert outcomes(counted.commits, *txs[:2]) == [conflict, conflict]
+    assert outcomes(commits, *txs[:2]) == [conflict, conflict]
     assert counted.groups == 1
 
 

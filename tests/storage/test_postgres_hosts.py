@@ -16,6 +16,7 @@ from tests import postgres
 from tests.postgres import Server, running_server
 from tests.storage.polling import until_now
 
+WRITES_TO_THE_LOG = "select pg_logical_emit_message(true, 'test', '')"
 SESSIONS = "select count(*) from pg_stat_activity where application_name like 'pgs n1%'"
 
 
@@ -152,7 +153,7 @@ def test_no_sessions_are_left_behind_however_often_a_host_is_asked(
     both: Hosts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hosts, "ASK_S", HEAD_START_S * 2)
-    monkeypatch.setattr(hosts, "_END_OLDER", hosts._END_OLDER.replace(f"{ASK_S} s", "0 s"))
+    monkeypatch.setattr(hosts, "LEFT_AFTER_S", 0.0)
     confirm(both.one, False)
     for _ in range(4):
         assert both.found() == str(both.two.folder)
@@ -188,6 +189,6 @@ def test_a_first_commit_that_is_not_confirmed_ends_the_session(
     try:
         confirm(both.one, False)
         with pytest.raises(StoreOutage):
-            session.confirm(lambda held: held.connection.command(hosts._COMMIT))
+            session.confirm(lambda held: held.connection.command(WRITES_TO_THE_LOG))
     finally:
         session.close()

@@ -11,6 +11,7 @@ from pgs.domain.accounts import Account, Licence
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.storage.accounts import insert_partner, put_licence, update_partner
 from pgs.storage.postgres import notices as notices_module
+from pgs.storage.postgres.connection import connect
 from pgs.storage.postgres.database import PostgresDatabase
 from pgs.storage.postgres.notices import AGAIN_S, LOOK_S, Notices
 from pgs.storage.terms import insert_terms
@@ -44,9 +45,9 @@ ACME = Account(
 )
 
 
-async def listening(database: PostgresDatabase, name: str = "another node") -> Notices:
+async def listening(url: str) -> Notices:
     """Return what another node hears, once it hears, and without the notice of its beginning."""
-    heard = Notices(database._connect_to_listen, name)
+    heard = Notices(lambda: connect(url, "another node listens"), "another node")
     heard.start()
     with trio.fail_after(10):
         await heard.heard.wait()
@@ -55,10 +56,10 @@ async def listening(database: PostgresDatabase, name: str = "another node") -> N
 
 
 async def test_changes_of_accounts_tiers_and_terms_are_heard_and_nothing_else(
-    on_postgres: PostgresDatabase,
+    on_postgres: PostgresDatabase, url: str
 ) -> None:
     on_postgres.start()
-    heard = await listening(on_postgres)
+    heard = await listening(url)
     later = msgspec.structs.replace(ACME, revision=2, event_seq=2)
     for stmt in (
         insert_partner(ACME),
@@ -77,9 +78,9 @@ async def test_changes_of_accounts_tiers_and_terms_are_heard_and_nothing_else(
     heard.close()
 
 
-async def test_a_change_that_fails_is_not_told(on_postgres: PostgresDatabase) -> None:
+async def test_a_change_that_fails_is_not_told(on_postgres: PostgresDatabase, url: str) -> None:
     on_postgres.start()
-    heard = await listening(on_postgres)
+    heard = await listening(url)
     stale = update_partner(ACME, msgspec.structs.replace(ACME, revision=2))
     assert await submit_all(on_postgres, tx_of(stale)) == [Outcome.CONFLICT]
     with trio.move_on_after(QUIET_S) as quiet:
@@ -102,12 +103,15 @@ async def test_own_changes_are_not_heard_and_a_look_is_due_all_the_same(
 
 
 async def test_a_connection_that_ends_is_opened_again_and_counts_as_a_notice(
-    on_postgres: PostgresDatabase, operator: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+    on_postgres: PostgresDatabase,
+    url: str,
+    operator: psycopg.Connection,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert AGAIN_S <= 2.0
     monkeypatch.setattr(notices_module, "AGAIN_S", 0.05)
     on_postgres.start()
-    heard = await listening(on_postgres)
+    heard = await listening(url)
     operator.execute(
         "select pg_terminate_backend(pid, 5000) from pg_stat_activity "
         "where application_name like '%listens'"
@@ -121,19 +125,19 @@ async def test_a_connection_that_ends_is_opened_again_and_counts_as_a_notice(
 
 
 async def test_a_server_that_cannot_be_reached_is_tried_until_it_can(
-    on_postgres: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
+    url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(notices_module, "AGAIN_S", 0.01)
     tries = 0
 
-    def connect() -> object:
+    def try_to_connect() -> object:
         nonlocal tries
         tries += 1
         if tries < 4:
             raise StoreOutage("nobody there")
-        return on_postgres._connect_to_listen()
+        return connect(url, "another node listens")
 
-    heard = Notices(connect, "another node")  # type: ignore[arg-type]  # the type of libpq's object
+    heard = Notices(try_to_connect, "another node")  # type: ignore[arg-type]  # the type of libpq's object
     heard.start()
     with trio.fail_after(10):
         await heard.wait()
@@ -142,7 +146,7 @@ async def test_a_server_that_cannot_be_reached_is_tried_until_it_can(
 
 
 async def test_two_registries_on_one_database_show_the_same(
-    on_postgres: PostgresDatabase,
+    on_postgres: PostgresDatabase, url: str
 ) -> None:
     """The second one only reads; each change reaches it by a notice, long before a look is due."""
     on_postgres.start()
@@ -150,7 +154,7 @@ async def test_two_registries_on_one_database_show_the_same(
     second = Registry(on_postgres, lambda _: None)
     catalogue = PublishedCatalogue(on_postgres)
     await catalogue.refresh()
-    heard = await listening(on_postgres)
+    heard = await listening(url)
     account = ACME
     for number in range(20):
         if number:

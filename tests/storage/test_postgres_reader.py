@@ -10,8 +10,8 @@ from psycopg import pq
 from structlog.testing import capture_logs
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from pgs.storage.postgres.connection import StatementRefused
-from pgs.storage.postgres.database import PostgresDatabase
+from pgs.storage.postgres.connection import StatementRefused, connect
+from pgs.storage.postgres.database import READS, PostgresDatabase
 from pgs.storage.postgres.reader import READ_S, PipelineReader
 from pgs.storage.reader import Query
 from pgs.storage.seats import Head, find_head
@@ -57,8 +57,8 @@ class Line:
 class Door:
     """Opens connections for a reader. `is_shut` says whether that fails."""
 
-    def __init__(self, database: PostgresDatabase) -> None:
-        self._connect = database._connect_to_read
+    def __init__(self, url: str) -> None:
+        self._url = url
         self.is_shut = False
         self.fault: tuple[str, Exception] | None = None
 
@@ -66,12 +66,14 @@ class Door:
         if self.is_shut:
             raise StoreOutage("nobody there")
         fault, self.fault = self.fault, None
-        return Line(self._connect(), *fault) if fault else self._connect()
+        opened = connect(self._url, "pgs test reads", **READS)
+        return Line(opened, *fault) if fault else opened
 
 
 @pytest.fixture
-def door(database: PostgresDatabase) -> Door:
-    return Door(database)
+def door(database: PostgresDatabase, url: str) -> Door:
+    """A door to the database at `url`, which `database` has given a schema."""
+    return Door(url)
 
 
 @pytest.mark.parametrize("is_known", [False, True], ids=["new", "prepared"])

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.journeys.process import free_port
-from tests.postgres import _programs
+from tests.postgres import programs
 from tests.tools import find_tool
 
 pytestmark = pytest.mark.torture
@@ -31,7 +31,7 @@ Gap = Callable[[Sequence[float], float, float], float]
 @pytest.fixture
 def tools() -> None:
     """Skip, or fail, the test on a machine without PostgreSQL or HAProxy."""
-    _programs()
+    programs()
     find_tool("haproxy")
 
 

@@ -42,7 +42,7 @@ from pgs.storage.writer import Writer
 IDLE_READERS: Final = 2
 """Connections for bulk reads that stay open between two reads: one for each limiter."""
 
-_READS: Final = {
+READS: Final = {
     "default_transaction_isolation": r"repeatable\ read",
     "default_transaction_read_only": "on",
 }
@@ -230,7 +230,7 @@ class PostgresDatabase:
 
     def _connect_to_read(self) -> pq.abc.PGconn:
         # The same server as the writer's: another one may not have its last commits yet.
-        return connect(self._here(), f"{self._name} reads", **_READS)
+        return connect(self._here(), f"{self._name} reads", **READS)
 
     def _connect_to_listen(self) -> pq.abc.PGconn:
         return connect(self._here(), f"{self._name} listens")
@@ -243,7 +243,7 @@ class PostgresDatabase:
         with self._guard:
             if self._idle:
                 return self._idle.pop()
-        opened = connect(self._here(), f"{self._name} bulk", **_READS, statement_timeout="0")
+        opened = connect(self._here(), f"{self._name} bulk", **READS, statement_timeout="0")
         connection = Connection(opened, lambda warning: None)
         with self._guard:
             self._fresh.add(connection)

@@ -20,6 +20,7 @@ from trio.socket import AF_UNIX, SHUT_RDWR, SOCK_STREAM, fromfd
 
 from pgs.storage.postgres.connecting import connect
 from pgs.storage.postgres.connection import Connection, Lost, StatementRefused
+from pgs.storage.postgres.statements import literals
 from pgs.storage.transactions import StoreOutage
 
 HEAD_START_S: Final = 0.3
@@ -30,14 +31,17 @@ ASK_S: Final = 2.5
 """Seconds for any of the hosts to confirm a commit: more than a connection may take to open. A
 server without its standby confirms none."""
 
+LEFT_AFTER_S: Final = ASK_S
+"""Seconds of waiting for a standby after which an older session of ours is ended. Its client has
+gone by then, and a server does not notice that while a commit waits."""
+
 # Written to the write-ahead log, so that the commit waits for the standby. Nobody reads it.
 _COMMIT: Final = "select pg_logical_emit_message(true, 'pgs', '')"
 
-# A session whose commit waits for a standby does not notice that its client has gone.
 _END_OLDER: Final = (
-    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 "  # noqa: S608  constants alone
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 "
     "and datname = current_database() and pid <> pg_backend_pid() and wait_event = 'SyncRep' "
-    f"and state_change < now() - interval '{ASK_S} s'"
+    "and state_change < now() - make_interval(secs => $2::float8)"
 )
 
 _USUAL_PORT: Final = "5432"
@@ -147,7 +151,7 @@ class _Asking:
         try:
             if self._ended:
                 raise Lost("another host was found")
-            connection.command(_END_OLDER, self._name.encode())
+            connection.command(_END_OLDER, *literals([self._name, str(LEFT_AFTER_S)]))
             warnings.clear()
             connection.command(_COMMIT)
             if warnings:
