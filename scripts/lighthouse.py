@@ -90,7 +90,7 @@ def _connected(playwright: Playwright, port: int) -> Browser:
 
 
 def _judged(url: str, port: int) -> dict[str, int]:
-    """Return the points of a page by category."""
+    """Return the scores of a page by category."""
     done = subprocess.run(
         [
             str(FOLDER / "node_modules" / ".bin" / "lighthouse"),

@@ -53,12 +53,12 @@ ATTEMPTS_EACH = 500  # attempts of a transaction
 FIRST_DAY = 20_000  # 2024-10-04
 DAYS = 100
 LANES = 64  # tasks that take seats at the same time
-SLICES, SLICE = 8, 256  # measured groups of calls, and the calls of each
+SLICES, SLICE = 8, 256  # how many groups of calls are measured, and how many calls each group has
 FEED_PAGE = 100
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """Microseconds of processor time of a seat, a feed page and a nudge, and a start's seconds."""
+    """Processor time: of a seat, a feed page and a nudge in microseconds, of a start in seconds."""
 
     seat: float
     page: float

@@ -40,8 +40,8 @@ def after(waiting: list[WaitingSeat], now: int) -> list[tuple[WaitingSeat, Waiti
 def before(waiting: list[WaitingSeat], now: int) -> list[tuple[WaitingSeat, WaitingSeat]]:
     """Pair as the service first did.
 
-    The whole rating gap counts, the cap grows by a twentieth of a point a second and never opens,
-    and the last opponent costs two points even if nobody else waits.
+    The whole rating gap counts. The cap grows by a twentieth of a point a second and is never
+    lifted. The last opponent costs two points even if nobody else waits.
     """
     offers = []
     for number, one in enumerate(waiting):

@@ -104,9 +104,9 @@ def call(
     """Send all requests and return what came back.
 
     Without `rate` each connection sends its next request when its last one is answered. With
-    `rate`, requests are due at even intervals (per second), and a time begins when its request was
-    due, so that a server that falls behind cannot hide it. `check` gets status and body of each
-    answer. Raises `NoAnswers`.
+    `rate` (requests per second), requests are due at even intervals, and the time of each is
+    counted from the moment when it was due, so that a server that falls behind cannot hide it.
+    `check` gets status and body of each answer. Raises `NoAnswers`.
     """
     outcome, selector = Outcome(), selectors.EpollSelector()
     free = [_Connection(address) for _ in range(connections)]

@@ -30,7 +30,7 @@ PARTNERS = 200
 NODES_MAX = 3
 SHARED_S = 60.0  # seconds until nodes that have started have divided the shards
 REST_S = 10.0
-AGAIN_S = 1.0  # seconds between two looks at the owners, in which the nodes look at each other
+AGAIN_S = 1.0  # seconds between two checks of the owners; each node looks at the others meanwhile
 
 SQLITE, POSTGRES = "SQLite", "PostgreSQL"
 OWNER, ANYWHERE = "at the owner", "at any node"
@@ -38,7 +38,7 @@ OWNER, ANYWHERE = "at the owner", "at any node"
 
 @dataclass
 class Cost:
-    """Costs of a seat in microseconds, a value for each round: of the service and the server.
+    """The processor time of a seat in microseconds, round by round: the service's, PostgreSQL's.
 
     `idle`: milliseconds of processor time that all nodes together use in a second without calls.
     """

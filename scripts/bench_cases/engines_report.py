@@ -60,7 +60,7 @@ def engines_section(costs: dict[str, Cost], calls: int) -> tuple[str, dict[str, 
 
 
 def capacity(of: Cost, one: Cost) -> float:
-    """Return how many times as many seats as one node several take, by processor time alone."""
+    """Return the capacity of several nodes as a multiple of one node's, by processor time alone."""
     return median(of.nodes * a / b for a, b in zip(one.service, of.service, strict=True))
 
 

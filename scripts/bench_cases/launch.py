@@ -61,7 +61,7 @@ def _reservations(setting: Setting, server: Server) -> Iterator[bytes]:
 
 
 def _measured(server: Server, requests: Iterator[bytes], setting: Setting) -> tuple[float, Outcome]:
-    """Return microseconds a call and what came back. Raises `Failed`."""
+    """Return the processor time of a call in microseconds, and what came back. Raises `Failed`."""
     ready = list(requests)
     begun = server.cpu_s()
     outcome = call(server.address, iter(ready), connections=setting.connections)

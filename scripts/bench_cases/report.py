@@ -75,7 +75,7 @@ def launch_section(
 def _beside_colyseus(
     costs: dict[str, Costs], missing: str | None
 ) -> tuple[list[str], float | None]:
-    """Return how many times as many seats the service stores, in words and as a number."""
+    """Return the service's seats a second as a multiple of Colyseus's: a sentence and a number."""
     if missing is not None:
         return paragraph(f"Colyseus is missing in this run: {missing}."), None
     ours, theirs = costs[PRODUCT].seats_a_second, costs[COLYSEUS].seats_a_second

@@ -7,7 +7,7 @@ from billing_bench.calls import PATHS
 from nudge_bench.report import bars, cores, paragraph, percentile
 
 QUERIES = tuple(PATHS)
-GROWTH_MAX = 1.5  # of a call's median, from the shortest history to the longest
+GROWTH_MAX = 1.5  # the largest growth of a call's median, from the shortest history to the longest
 MEMORY_MAX_MB = 20.0
 
 

@@ -69,7 +69,7 @@ class Node:
             return False
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> None:
-        """End the node: by SIGTERM in order, by SIGKILL as a crash does."""
+        """End the node. SIGTERM lets it stop by itself; SIGKILL ends it like a crash."""
         process, self.process = self.process, None
         end(process, number)
 

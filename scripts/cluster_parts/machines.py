@@ -167,7 +167,7 @@ def in_own_network(argv: Sequence[str], environ: Mapping[str, str] = os.environ)
 
 
 def ending() -> list[str]:
-    """Return the words before a command that let it end when this process ends in any way."""
+    """Return the words to put before a command, so that it ends whenever this process ends."""
     return [find("setpriv", "util-linux"), "--pdeathsig=KILL"]
 
 

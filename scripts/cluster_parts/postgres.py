@@ -27,7 +27,7 @@ _SETTINGS: Final = {
     "wal_keep_size": "'512MB'",
     "max_wal_senders": "8",
     "hot_standby": "on",
-    # A standby that does not answer is given up, and asked for again, within seconds.
+    # Within seconds, a standby that does not answer is given up, and the connection made anew.
     "wal_sender_timeout": "'3s'",
     "wal_receiver_timeout": "'3s'",
     "wal_receiver_status_interval": "'1s'",
@@ -165,7 +165,7 @@ class Server:
             return found.fetchall() if found.description else []
 
     def end(self, number: signal.Signals = signal.SIGINT) -> None:
-        """End the server: by SIGINT in order, by SIGQUIT as a crash does."""
+        """End the server. SIGINT lets it stop by itself; SIGQUIT ends it like a crash."""
         process, self.process = self.process, None
         end(process, number)
 
@@ -196,7 +196,7 @@ class Pair:
         self.strict(True)
 
     def strict(self, wanted: bool) -> None:
-        """Let commits wait for a standby, or no longer."""
+        """Set whether commits wait for a standby."""
         self.primary.ask(f"alter system set synchronous_standby_names = '{'*' if wanted else ''}'")
         self.primary.ask("select pg_reload_conf()")
 

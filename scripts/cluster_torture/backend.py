@@ -189,7 +189,8 @@ class Backend(Threads):
 
     def _look(self) -> None:
         self._ended.clear()
-        enough = threading.Timer(LOOK_S, self._ended.set)  # what is not answered by then is missing
+        # A call that is not answered by then counts as missing.
+        enough = threading.Timer(LOOK_S, self._ended.set)
         enough.daemon = True
         enough.start()
         for key in sorted(self.sent):
@@ -215,7 +216,7 @@ class Backend(Threads):
         return status, told
 
     def _wrong_rows(self) -> list[str]:
-        """Return the rows that are missing or wrong in the feed, as it was read from cursor on."""
+        """Return what is missing or wrong in the rows that were read from the feed so far."""
         wrong = []
         winners = set(self.decided.values())
         matches = {seat: row.get("matchId") for seat, row in self.rows.items()}

@@ -34,8 +34,8 @@ class Member(Threads):
         self._token = token
         self._places = {"the proxy": proxy, **nodes}
         self._secret, self._stepped_up_at = "", 0.0
-        self._revision = 0  # the greatest that an answer had
-        self._price: int | None = None  # acknowledged last
+        self._revision = 0  # the greatest revision in any answer
+        self._price: int | None = None  # the price that was acknowledged last
         self._number = 0
         self.acknowledged = 0
         self.asked_nodes = 0
@@ -84,7 +84,7 @@ class Member(Threads):
             self._unless_an_outage("enrolling", status, told)
 
     def _step_up(self) -> None:
-        """Open the window for writes, at most once in two codes' time: a code works only once."""
+        """Open the window for writes, at most once a minute, because each code works only once."""
         if time.monotonic() < self._stepped_up_at + 2 * STEP_S:
             return
         self._stepped_up_at = time.monotonic()

@@ -71,7 +71,7 @@ class Run:
             worker.start()
         for asker in self._askers:
             asker.start()
-        self.settle()
+        self.until_recovered()
 
     def _make_workers(self, partners: list[ReadyPartner], issuer: Issuer) -> None:
         proxy = self.cluster.proxy
@@ -112,7 +112,7 @@ class Run:
         begin = time.monotonic()
         hit = getattr(self._faults, fault)()
         mended = time.monotonic()
-        self.settle()
+        self.until_recovered()
         concerned = frozenset(
             backend.partner_id
             for backend in self.backends
@@ -121,7 +121,7 @@ class Run:
         end = max(mended, time.monotonic() - SETTLED_S)
         self.windows.append(Window(NAMES[fault], begin, end, concerned))
 
-    def settle(self) -> None:
+    def until_recovered(self) -> None:
         """Return once every node is ready, every shard owned, and every partner answered."""
         for node in self.cluster.nodes.values():
             self.cluster.until_ready(node)

@@ -12,15 +12,13 @@ class Threads:
         self._threads = [threading.Thread(target=work, daemon=True) for work in works]
 
     def start(self) -> None:
-        """Begin to call."""
         for thread in self._threads:
             thread.start()
 
     def stop(self) -> None:
-        """End, after what is under way."""
+        """Let each thread end after the call that it is making."""
         self._ended.set()
 
     def join(self) -> None:
-        """Wait for the end."""
         for thread in self._threads:
             thread.join()

@@ -33,7 +33,7 @@ def move_away(s: Scene) -> str:
 
 
 def unmounted(s: Scene) -> str:
-    """Stop; start with an empty folder and the ring elsewhere."""
+    """Stop; start with an empty data folder, and the key ring outside it."""
     s.stop()
     ring = s.place / "ring"
     shutil.move(s.folder, s.place / "volume")
@@ -199,7 +199,7 @@ def old_folder(s: Scene) -> str:
 
 
 def swap(s: Scene) -> str:
-    """Kill; put another service's pgs.db under the log."""
+    """Kill; replace pgs.db by another service's, and leave the log."""
     s.kill()
     other = s.place / "other"
     if (

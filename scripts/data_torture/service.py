@@ -117,7 +117,7 @@ class Scene:
             raise Wrong(f"the start was refused: {refusal}")
 
     def must_refuse(self, *said: str) -> str:
-        """Start the service; return why it refused. Raises `Wrong` if it starts or lacks `said`."""
+        """Return why a start is refused. Raises `Wrong` if it is not, or the text lacks `said`."""
         refusal = self.start()
         if refusal is None:
             self.kill()

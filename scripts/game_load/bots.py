@@ -92,7 +92,7 @@ class Crowd:
         self.moved_at: list[float] = []
         self.handshakes_s = 0.0
         self.play_s = 0.0
-        self.cpu_s = 0.0  # of this process while the bots played
+        self.cpu_s = 0.0  # processor time of this process while the bots played
         self.together = trio.Event()  # set when every socket is open
         self._http = ConnectionPool(max_connections=LAUNCHES_AT_ONCE)
         self._launching = trio.CapacityLimiter(LAUNCHES_AT_ONCE)

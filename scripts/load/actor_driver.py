@@ -23,7 +23,6 @@ class ActorDriver:
         """Do nothing: no actor has a part in a session."""
 
     async def seat(self, partner_id: str, player_id: str, idempotency_key: str) -> dict[str, Any]:
-        """Take a seat."""
         request = SeatRequest(
             player_id, self._game_id, self._tier_id, self._stake, idempotency_key, None
         )
@@ -35,7 +34,6 @@ class ActorDriver:
         return {"seatId": answer.seat.seat_id, "matchId": answer.seat.match_id}
 
     async def decide(self, partner_id: str, match_id: str, ending: Ending) -> None:
-        """Decide a match."""
         answer = (
             await self._core.directory.partner(partner_id)
             .seats("test")

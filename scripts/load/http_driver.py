@@ -24,12 +24,10 @@ class HttpDriver:
         await self._pool.aclose()
 
     async def mint(self, partner_id: str, player_id: str) -> None:
-        """Mint a session."""
         body = {"gameId": self._game_id, "playerId": player_id}
         await self._call(partner_id, "POST", "/partner/sessions", body)
 
     async def seat(self, partner_id: str, player_id: str, idempotency_key: str) -> dict[str, Any]:
-        """Take a seat."""
         body = {
             "playerId": player_id,
             "gameId": self._game_id,
@@ -40,7 +38,6 @@ class HttpDriver:
         return await self._call(partner_id, "POST", "/partner/matches", body)
 
     async def decide(self, partner_id: str, match_id: str, ending: Ending) -> None:
-        """Decide a match."""
         body = {"outcome": ending.outcome, "winnerPlayerId": ending.winner}
         if ending.outcome == "no_contest":
             del body["winnerPlayerId"]

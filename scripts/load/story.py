@@ -34,7 +34,7 @@ class Books:
 
     stake: int
     seats: dict[str, str] = field(default_factory=dict)  # seat id by idempotency key
-    matches: set[str] = field(default_factory=set)  # ids that seats were told
+    matches: set[str] = field(default_factory=set)  # the match ids that calls for seats returned
     decided: dict[str, Ending] = field(default_factory=dict)  # by match id
     rows: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)

@@ -76,8 +76,8 @@ async def measure_isolation(plan: Isolation, progress: Progress) -> list[tuple[R
         pairs = []
         for number in range(plan.pairs):
             found = {}
-            # The two kinds of round are first in turn, so that a machine that becomes slower or
-            # faster favours neither.
+            # The two kinds of round take turns at being first, so that a machine that becomes
+            # slower or faster favours neither.
             for hang in (False, True) if number % 2 == 0 else (True, False):
                 if hang:
                     await others.order("hang")

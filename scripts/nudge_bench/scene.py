@@ -155,7 +155,6 @@ async def core_with(
 
 
 def partner_id(number: int) -> str:
-    """Return a partner's id."""
     return f"bench-{number:04}"
 
 

@@ -58,7 +58,7 @@ class Luck:
         return fault is not None and self._random.random() < fault.share
 
     def seconds(self, name: str) -> float:
-        """Return the seconds of a fault, those of `pending` at random up to the number given."""
+        """Return how long a fault lasts: its seconds, or for `pending` a random part of them."""
         fault = self.faults[name]
         return fault.seconds * (self._random.random() if name == "pending" else 1.0)
 

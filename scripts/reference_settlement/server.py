@@ -15,7 +15,7 @@ from reference_settlement.faults import BadFault, Luck, parse
 
 REQUEST_S = 10.0
 BODY_MAX = 4096
-HOLD_S = 1.0  # at most, for an answer that is to come out of order
+HOLD_S = 1.0  # the longest hold of an answer that is to come out of order, in seconds
 
 Answer = tuple[int, object]  # status, body
 
