@@ -31,12 +31,10 @@ def cell(value: object) -> Text:
 
 
 def new_table(title: str, *columns: str) -> Table:
-    """Return an empty table."""
     return Table(*columns, title=title, title_justify="left", header_style="bold")
 
 
 def add_row(table: Table, *values: object) -> None:
-    """Add a row of cells."""
     table.add_row(*(cell(value) for value in values))
 
 
@@ -52,7 +50,6 @@ def _on(*, active: bool) -> str:
 
 
 def partner_list(partners: list[r.PartnerSummary]) -> RenderableType:
-    """Draw a list of partners."""
     table = new_table(f"Partners: {len(partners)}", "Id", "Name", "Play", "Created", "Revision")
     for partner in partners:
         add_row(
@@ -240,7 +237,6 @@ def invoice(record: InvoiceSummary) -> RenderableType:
 
 
 def invoice_with_lines(record: InvoiceWithLines) -> RenderableType:
-    """Draw an invoice with its lines."""
     table = new_table(
         f"Lines: {len(record.lines)}", "Line", "Day", "Game", "Tier", "Matches", "Amount"
     )

@@ -43,9 +43,9 @@ class Attendance(msgspec.Struct, frozen=True):
     names: tuple[str | None, str | None] = (None, None)
 
     def seen(self, side: int, name: str | None, now_ms: int) -> "Attendance":
-        """Return the attendance after a side was seen.
+        """Return the attendance after a side was seen under `name`, or under no name.
 
-        The clocks start when the second side comes. A name stays until another name is given.
+        The clocks start when the second side comes. A side keeps its name if no name is given.
         """
         if self.came_ms[side] is not None and (name is None or name == self.names[side]):
             return self

@@ -10,7 +10,7 @@ from pgs.storage.reader import Reader
 async def count_changed(
     reader: Reader, partner_id: str, environment: Environment, first_day: int, last_day: int
 ) -> int:
-    """Return how many rows changed last between two days, both included."""
+    """Return how many rows had their last change in a range of days, both ends included."""
     row = await reader.one(
         "results.count_changed",
         partner_id=partner_id,

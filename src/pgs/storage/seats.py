@@ -93,7 +93,7 @@ def move_head(partner_id: str, environment: Environment, was: Head, head: Head) 
     return Stmt("seats.move_head", params, 1)
 
 
-@lru_cache(maxsize=10_000)  # one entry for each environment of a partner, once a day
+@lru_cache(maxsize=10_000)  # a day needs one entry for each partner and environment
 def final_seal(partner_id: str, environment: Environment, final_day: int) -> str:
     """Return the hash, in hex, that is stored with a head's last final day to show alterations."""
     return hashlib.sha256(f"{partner_id}|{environment}|{final_day}".encode()).hexdigest()

@@ -99,7 +99,7 @@ def value_of(connection: Connection, query: str) -> Any:
 
 
 def watch_steps(connection: Connection, call: Callable[[], None], steps: int) -> None:
-    """Call `call` after each `steps` steps of SQLite's machine."""
+    """Call `call` after each `steps` steps of SQLite's virtual machine."""
 
     def go_on() -> bool:
         call()

@@ -112,7 +112,6 @@ def _make_room(account: Account, kept: KeptInvites) -> tuple[Stmt, ...] | BadReq
 def revoke_invite(
     account: Account, command: RevokeInvite, context: Context, invite: Invite | None
 ) -> AccountDecision:
-    """Decide to revoke an invite."""
     revoked = invites.revoke(invite, context.now)
     if isinstance(revoked, Refusal):
         return revoked

@@ -127,7 +127,6 @@ def add_origin(account: Account, command: AddOrigin, context: Context) -> Accoun
 
 
 def remove_origin(account: Account, command: RemoveOrigin, context: Context) -> AccountDecision:
-    """Decide to remove an origin."""
     environment = command.environment
     origin = normalise_origin(command.origin, environment)
     if origin is None:

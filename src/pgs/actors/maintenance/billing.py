@@ -29,14 +29,14 @@ FIRST: EnvironmentKey = ("", "live")
 FIRST_DRAFT: DraftKey = ("", "live", 0)
 
 
-class Tries:
+class KeptErrors:
     """Keeps the errors of overloaded or crashed actors, so that a run still serves all partners."""
 
     def __init__(self) -> None:
         self._error: Exception | None = None
 
     @contextmanager
-    def next(self) -> Iterator[None]:
+    def keep(self) -> Iterator[None]:
         """Keep the error of a block for `check`."""
         try:
             yield
@@ -54,22 +54,22 @@ async def finalise_days(parts: Parts, directory: PartnerDirectory) -> None:
 
     If the money of a day is not all recorded, the next run tries that day again.
     """
-    tries, yesterday = Tries(), day_of(parts.clock.now() - FINAL_AFTER_S) - 1
+    errors, yesterday = KeptErrors(), day_of(parts.clock.now() - FINAL_AFTER_S) - 1
     heads = _each(parts, FIRST, lambda reader, after: heads_before(reader, yesterday, after, PAGE))
     async with aclosing(heads):
         async for partner_id, environment in heads:
-            with tries.next():
+            with errors.keep():
                 if directory.owns(partner_id):
                     await directory.partner(partner_id).seats(environment).ask(FinaliseDays())
-    tries.check()
+    errors.check()
 
 
 async def assemble_invoices(parts: Parts, directory: PartnerDirectory) -> None:
     """Assemble the invoices of past months. Raises what asking an actor raises."""
-    tries, last = Tries(), month_of(day_of(parts.clock.now())) - 1
+    errors, last = KeptErrors(), month_of(day_of(parts.clock.now())) - 1
 
     async def assemble(partner_id: str, environment: Environment, month: int) -> None:
-        with tries.next():
+        with errors.keep():
             if directory.owns(partner_id):
                 billing = directory.partner(partner_id).billing(environment)
                 await billing.ask(AssembleInvoice(month))
@@ -89,7 +89,7 @@ async def assemble_invoices(parts: Parts, directory: PartnerDirectory) -> None:
     async with aclosing(drafts):
         async for partner_id, environment, month in drafts:
             await assemble(partner_id, environment, month)
-    tries.check()
+    errors.check()
 
 
 async def _each(

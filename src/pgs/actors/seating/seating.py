@@ -97,7 +97,6 @@ class Seating(DispatchingActor):
         return account if account is not None and account.active else None
 
     def new_match_id(self) -> str:
-        """Return a new match id."""
         return self.parts.new_id(ids.MATCH)
 
     async def seat(self, seat_id: str) -> Seat | None:

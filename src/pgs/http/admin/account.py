@@ -130,7 +130,6 @@ async def shown(call: AdminCall, reply: Account | Refusal | BadRequest) -> Answe
 
 
 async def read_account(call: AdminCall) -> Answer:
-    """Return the account."""
     return await account_record(call, account_now(call))
 
 

@@ -49,7 +49,6 @@ def _id(game_id: str) -> str:
 
 
 async def list_games(call: AdminCall) -> Answer:
-    """Return a page of the games."""
     wanted = wanted_page(call, _KIND)
     if not isinstance(wanted, Wanted):
         return wanted

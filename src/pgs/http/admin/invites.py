@@ -66,7 +66,6 @@ def _record(call: AdminCall, invite: Invite) -> InviteRecord:
 
 
 async def list_invites(call: AdminCall) -> Answer:
-    """Return a page of the invites."""
     wanted = wanted_page(call, _KIND)
     if not isinstance(wanted, Wanted):
         return wanted

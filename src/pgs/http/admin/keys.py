@@ -82,7 +82,6 @@ _KIND = "admin.keys"
 
 
 async def list_keys(call: AdminCall) -> Answer:
-    """Return a page of the keys."""
     wanted = wanted_page(call, _KIND)
     if not isinstance(wanted, Wanted):
         return wanted
@@ -130,7 +129,6 @@ def _minted(reply: KeyMinted | KeyRotated) -> dict[str, Any]:
 
 
 async def mint_key(call: AdminCall) -> Answer:
-    """Make a key."""
     body: NewKey = call.body
     if body.label is UNSET:
         return refuse("label_required")

@@ -44,7 +44,6 @@ class Live(msgspec.Struct, frozen=True):
 
 
 async def subscribe(call: AdminCall) -> Answer:
-    """Return the stream."""
     environment = environment_asked(call)
     if isinstance(environment, Refusal | BadRequest):
         return environment

@@ -47,7 +47,6 @@ def _uid(member: Member) -> str:
 
 
 async def list_members(call: AdminCall) -> Answer:
-    """Return a page of the members."""
     wanted = wanted_page(call, _KIND)
     if not isinstance(wanted, Wanted):
         return wanted

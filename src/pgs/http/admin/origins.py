@@ -42,7 +42,6 @@ async def list_origins(call: AdminCall) -> Answer:
 
 
 async def add_origin(call: AdminCall) -> Answer:
-    """Register an origin."""
     body: OriginOf = call.body
     reply = await change(call, AddOrigin, body.environment, body.origin)
     return _record(reply) if isinstance(reply, Account) else reply

@@ -21,7 +21,6 @@ from pgs.storage.themes import find_stored_theme
 
 
 async def read_theme(call: AdminCall) -> Answer:
-    """Return the theme of an environment."""
     reader, environment = call.services.parts.database.reader, environment_of(call)
     stored = await find_stored_theme(reader, call.principal.account.partner_id, environment)
     return theme_record(environment, stored)

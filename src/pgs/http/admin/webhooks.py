@@ -125,7 +125,6 @@ async def rotate_secret(call: AdminCall) -> Answer:
 
 
 async def switch_off(call: AdminCall) -> Answer:
-    """Switch the endpoint off."""
     reply = await change(call, DisableWebhook, environment_of(call))
     return reply if isinstance(reply, Refusal | BadRequest) else WebhookState(webhook_record(reply))
 

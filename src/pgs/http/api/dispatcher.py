@@ -72,7 +72,6 @@ class Handled(msgspec.Struct, frozen=True):
 
     @property
     def status(self) -> int:
-        """The status of the response."""
         return 200 if isinstance(self.response, Stream) else self.response.status
 
 

@@ -70,7 +70,6 @@ async def read_own(services: Services, session: Session) -> dict[str, Any]:
 
 
 async def read_session(call: GameCall) -> Reply:
-    """Return the session."""
     return Reply(GameSession(**await read_own(call.services, call.principal)), NOT_STORED)
 
 

@@ -1,9 +1,8 @@
-"""The connections of this node to the others: each carries one call at a time, and is kept for the
-next call.
+"""The connections of this node to the others. Each carries one call at a time.
 
-httpcore's own pool asks every connection about its state at each call, so its costs grow with the
-square of the calls under way. Here a call asks only the connection that it is about to take, which
-is the one that was used last.
+A connection is kept for the next call. httpcore's own pool asks every connection about its state at
+each call, so its costs grow with the square of the calls under way. Here a call asks only the
+connection that it is about to take, which is the one that was used last.
 """
 
 from collections import defaultdict

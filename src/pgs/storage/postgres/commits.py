@@ -98,11 +98,11 @@ class PostgresCommits:
 
         After a conflict, nothing was changed and no job has a result.
         """
-        if self._session is None:  # it ended with an earlier part of the group
+        if self._session is None:  # an earlier part of the group has ended it
             answer(jobs, WriteFailed, "the session with the database has ended")
             return None
         steps: list[Step] = [_BEGIN]
-        ends: list[int] = []  # the number of steps up to the end of each job
+        ends: list[int] = []  # for each job: how many steps there are up to its last one
         for number, job in enumerate(jobs):
             try:
                 steps += _steps_of(job.tx)

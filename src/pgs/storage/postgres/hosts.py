@@ -97,7 +97,7 @@ def _first_of(addresses: Sequence[str], name: str) -> str:
     answers: SimpleQueue[_Asking] = SimpleQueue()
     asked: list[_Asking] = []
     failed: list[str] = []
-    left_s = ASK_S  # that are left to wait for an answer
+    left_s = ASK_S  # how long to go on waiting for an answer
     try:
         while left_s > 0 and len(failed) < len(addresses):
             wait_s = left_s
@@ -133,7 +133,7 @@ class _Asking:
         self._answers = answers
         self._connection: Connection | None = None
         self._ended = False
-        self._guard = threading.Lock()  # of the connection's socket
+        self._guard = threading.Lock()  # guards the connection's socket
         threading.Thread(target=self._run, name="pgs-asks", daemon=True).start()
 
     def _run(self) -> None:

@@ -168,7 +168,7 @@ def enter(session: WritingSession, me: Node) -> int:
 
 
 def beat(session: WritingSession, name: str, number: int) -> int:
-    """Beat, and return how often this session has. Raises `Lost` if a newer session has begun."""
+    """Beat; return the number of this session's beats. Raises `Lost` if a newer one has begun."""
     rows = _write(session, _BEAT, [name, number])
     if not rows:
         raise Lost("a newer session of this node has begun")

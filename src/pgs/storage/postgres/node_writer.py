@@ -57,7 +57,7 @@ class NodeCommits(PostgresCommits):
         self.ended: WritingSession | None = None
         self._first: WritingSession | None = session  # None once `open` has returned it
         self._abandoned: WritingSession | None = None
-        self._closing = threading.Lock()  # of a session's socket
+        self._closing = threading.Lock()  # held while a session's socket is closed
 
     def commit(self, jobs: Sequence[Job]) -> None:
         """Commit all transactions, and do all work on sessions, in the order in which they came."""

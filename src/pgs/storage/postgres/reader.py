@@ -89,7 +89,7 @@ class PipelineReader:
     """
 
     def __init__(self, connect: Callable[[], pq.abc.PGconn]) -> None:
-        """`connect` opens a connection whose transactions are `repeatable read` and only read."""
+        """`connect` opens a connection whose transactions are `repeatable read` and read-only."""
         self._connect = connect
         self._opened: pq.abc.PGconn | None = None
         self._prepared: set[bytes] = set()
@@ -99,7 +99,7 @@ class PipelineReader:
         self._sent: deque[_Asked | bytes | None] = deque()
         self._again: list[_Asked] = []  # skipped by the server after an error of another query
         self._sender: trio.lowlevel.Task | None = None
-        self._waiting = trio.CancelScope()  # of the task that receives
+        self._waiting = trio.CancelScope()  # the wait of the task that receives
         self._rows = Transformer()
         self._failed: Query | None = None
         self._closed = False

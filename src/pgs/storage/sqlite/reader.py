@@ -1,5 +1,7 @@
-"""Reads of SQLite. They run on the caller's thread and never suspend, since a look-up by key costs
-less than a change of threads.
+"""Reads of SQLite.
+
+They run on the caller's thread and never suspend, since a look-up by key costs less than a change
+of threads.
 """
 
 from collections.abc import AsyncIterator, Callable

@@ -61,8 +61,6 @@ class AddOrigin(AccountCommand[AccountReply], frozen=True):
 
 
 class RemoveOrigin(AccountCommand[AccountReply], frozen=True):
-    """Remove a web origin."""
-
     by: str
     environment: Environment
     origin: str
