@@ -24,7 +24,7 @@ def wall(s: ReadyCore) -> TrioClock:
     return s.parts.clock
 
 
-async def test_readiness_tells_that_rows_are_from_the_future_until_they_are_not(
+async def test_readiness_says_that_rows_are_from_the_future_for_as_long_as_they_are(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     events = list[str]()
@@ -55,7 +55,7 @@ async def test_an_empty_database_contradicts_no_clock(
     assert watch.fault() is None
 
 
-async def test_readiness_tells_that_the_clock_went_back(
+async def test_readiness_says_that_the_clock_went_back(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

@@ -116,7 +116,7 @@ async def works_again(s: CourierCore, endpoints: Endpoints) -> None:
     assert await s.failures() == min(before + 8, 10)
 
 
-async def test_an_error_of_our_own_loses_the_nudge_without_counting_and_frees_its_slot(
+async def test_an_error_of_our_own_loses_the_nudge_without_counting_it_and_frees_its_slot(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints, counted = Endpoints(), Counter[str]()
@@ -171,7 +171,7 @@ async def test_a_courier_that_breaks_makes_no_further_try_of_the_nudges_in_fligh
         await works_again(s, endpoints)
 
 
-async def test_outcomes_wait_while_the_partner_rests_and_count_afterwards(
+async def test_outcomes_wait_while_the_partner_is_degraded_and_count_afterwards(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(GONE, GONE, Answer(404, 2.0), OK)
@@ -208,7 +208,7 @@ async def test_an_outcome_that_the_full_writer_refused_is_handed_in_again_and_co
         assert (await s.failures(), len(await s.attempts()), len(endpoints.posts)) == (1, 1, 1)
 
 
-async def test_a_partner_that_rests_delays_no_other_partners_nudges(
+async def test_a_degraded_partner_delays_no_other_partners_nudges(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints()

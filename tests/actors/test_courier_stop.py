@@ -77,7 +77,7 @@ async def test_a_stop_does_not_wait_for_a_nudge_between_two_tries(
     assert trio.current_time() < 2.1
 
 
-async def test_a_stop_does_not_wait_for_a_courier_of_a_resting_partner(
+async def test_a_stop_does_not_wait_for_a_courier_of_a_degraded_partner(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with core_with_endpoint(tmp_path, Endpoints(Answer(404, 1.0))) as s:

@@ -22,7 +22,7 @@ async def _seats_of(s: ReadyCore, partner: str, count: int) -> None:
         )
 
 
-async def test_a_resting_partner_is_told_nothing_and_delays_no_other_partners_deadlines(
+async def test_a_degraded_partner_is_told_nothing_and_delays_no_other_partners_deadlines(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its rows fill the first page, and stay due as long as it is degraded."""

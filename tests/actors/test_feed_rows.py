@@ -164,7 +164,7 @@ def test_rows_that_nobody_reads_again_are_forgotten_first() -> None:
     assert not kept.reaches(("acme", "live"), 0)
 
 
-def test_a_feed_of_which_nothing_was_kept_does_not_disturb_the_others() -> None:
+def test_a_feed_without_kept_rows_does_not_disturb_the_others() -> None:
     kept: FeedRows[str] = FeedRows(2)
     kept.keep(("empty", "test"), {})
     for position in range(1, 6):

@@ -46,7 +46,7 @@ EXPIRED = tx(
 )
 
 
-def test_the_checks_notice_wrong_histories_of_test() -> None:
+def test_the_checks_notice_wrong_histories_of_the_test_environment() -> None:
     """Each wrong history must fail the replay."""
     assert check_history([*WAITING, OLDEST], "test") == 1
     wrong = [
@@ -61,7 +61,7 @@ def test_the_checks_notice_wrong_histories_of_test() -> None:
             check_history([*WAITING, one], "test")
 
 
-def test_the_checks_notice_wrong_histories_of_live() -> None:
+def test_the_checks_notice_wrong_histories_of_the_live_environment() -> None:
     """Each wrong history must fail the replay."""
     waiting = [
         *WAITING,

@@ -36,7 +36,7 @@ async def test_a_load_that_fails_is_tried_once_for_each_message_until_it_is_degr
         assert await counter.cell.ref.ask(Add()) == 1
 
 
-async def test_loads_that_fail_because_the_database_is_away_begin_no_rest(
+async def test_loads_that_fail_because_the_database_is_away_do_not_degrade(
     autojump_clock: MockClock,
 ) -> None:
     async with actor_system() as system:

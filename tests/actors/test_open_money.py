@@ -72,7 +72,7 @@ async def test_items_open_for_over_a_day_are_logged_once_a_day_and_the_service_s
         assert events.count("settlement_overdue") == 2
 
 
-async def test_readiness_tells_for_a_minute_that_a_connection_found_no_room(
+async def test_readiness_says_for_a_minute_that_a_connection_found_no_room(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     counted = list[str]()

@@ -110,7 +110,7 @@ async def test_a_match_without_a_result_moves_nothing(
 
 @pytest.mark.parametrize("after", [False, True], ids=["not on disk", "on disk"])
 @pytest.mark.parametrize("text", ["insert into rating", "update match", "commit"])
-async def test_an_end_that_breaks_and_is_told_again_moves_ratings_once(
+async def test_an_end_that_breaks_and_is_repeated_moves_ratings_once(
     text: str, after: bool, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()

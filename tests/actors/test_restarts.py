@@ -3,7 +3,7 @@
 from pgs.actors.kernel.restarts import RestartCounter, RestartLimit
 
 
-def test_after_its_rest_a_partner_has_no_crashes_counted() -> None:
+def test_after_its_cool_down_a_partner_has_no_crashes_counted() -> None:
     restarts = RestartCounter(RestartLimit(restarts=1, within_s=100.0, cool_down_s=10.0))
     assert [restarts.crashed(0.0), restarts.crashed(1.0)] == [False, True]
     assert restarts.degraded(10.9)

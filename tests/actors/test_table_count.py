@@ -56,7 +56,7 @@ async def test_a_table_that_breaks_and_comes_back_is_counted_once(
         assert shown(s) == 1
 
 
-async def test_a_table_of_a_partner_that_rests_is_not_open(
+async def test_a_table_of_a_degraded_partner_is_not_open(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

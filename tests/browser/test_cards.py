@@ -121,7 +121,7 @@ def test_the_first_focus_stands_on_a_cell_where_the_player_may_move(shown: Shown
     assert shown.server.wait("move")["move"] in ("a8", "h1")
 
 
-def test_a_name_from_right_to_left_disturbs_no_text_around_it(shown: Shown) -> None:
+def test_a_name_in_a_right_to_left_script_disturbs_no_text_around_it(shown: Shown) -> None:
     name = "משה כהן"
     opponent = {"playerId": "bob", "displayName": name, "connected": True}
     shown.server.send(snapshot("tic-tac-toe", START, [], turn=1, opponent=opponent))

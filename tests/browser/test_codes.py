@@ -77,7 +77,7 @@ def _answers(status: int, reason: str) -> Callable[[Route], None]:
     [("tic-tac-toe", "en-US"), ("connect-four", "de"), ("reversi", "fr"), ("chess", "ar")],
     indirect=True,
 )
-def test_no_end_of_a_match_is_told_with_a_code(shown: Shown) -> None:
+def test_no_message_about_the_end_of_a_match_shows_a_code(shown: Shown) -> None:
     game = shown.server.session["gameId"]
     for reason in (*get_args(EndReason), UNKNOWN):
         for result in (*get_args(Result), None):
@@ -90,7 +90,7 @@ def test_no_end_of_a_match_is_told_with_a_code(shown: Shown) -> None:
             assert _codes(shown) == [], (reason, result)
 
 
-def test_no_lost_or_refused_connection_is_told_with_a_code(shown: Shown) -> None:
+def test_no_message_about_a_lost_or_refused_connection_shows_a_code(shown: Shown) -> None:
     page = shown.tab.page
     for number, code in enumerate(CLOSE_CODES, 1):
         sockets = len(shown.server.sockets)
@@ -112,7 +112,7 @@ def test_no_lost_or_refused_connection_is_told_with_a_code(shown: Shown) -> None
         page.unroute("**/game/session", answer)
 
 
-def test_no_refused_message_is_told_with_a_code(shown: Shown) -> None:
+def test_no_message_about_a_refusal_shows_a_code(shown: Shown) -> None:
     for reason in SOCKET_ERRORS:
         shown.show("tic-tac-toe", NAMED["your turn"])
         shown.tab.cell("b2").click()

@@ -155,7 +155,7 @@ def test_a_board_without_moves_keeps_its_place(shown: Shown) -> None:
 @pytest.mark.parametrize("shown", ["reversi"], indirect=True)
 @pytest.mark.parametrize("language", ["en", *LANGUAGES])
 @pytest.mark.parametrize("size", [(320, 480), (400, 720), (680, 560), (1280, 900)])
-def test_it_is_told_whole_that_a_player_has_no_connection(
+def test_the_sentence_about_a_player_without_a_connection_is_shown_whole(
     shown: Shown, language: str, size: tuple[int, int]
 ) -> None:
     shown.tab.page.set_viewport_size({"width": size[0], "height": size[1]})

@@ -50,7 +50,9 @@ def test_a_long_name_is_shortened_and_the_sentence_around_it_is_not(
 
 
 @pytest.mark.parametrize("language", ["en", *LANGUAGES])
-def test_a_lost_connection_is_told_whole_in_the_smallest_frame(shown: Shown, language: str) -> None:
+def test_the_sentence_about_a_lost_connection_is_shown_whole_in_the_smallest_frame(
+    shown: Shown, language: str
+) -> None:
     shown.tab.page.set_viewport_size({"width": 320, "height": 480})
     shown.says(f"{{ type: 'pgs.host', lang: '{language}' }}")
     expect(shown.tab.frame.locator("html")).to_have_attribute("lang", language)

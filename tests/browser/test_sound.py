@@ -84,7 +84,7 @@ def test_the_choice_of_sound_outlives_the_page_and_nothing_else_is_kept(
     assert tab.errors == []
 
 
-def test_a_frame_that_may_keep_nothing_still_has_its_sounds(
+def test_a_frame_without_storage_still_has_its_sounds(
     tabs: list[Tab], service: SharedService, partner: Partner, site: str
 ) -> None:
     tab = tabs[0]

@@ -68,7 +68,7 @@ def test_files_that_others_may_open_are_named_with_the_command_that_closes_them(
         (machine.FREE_LOW, "ok"),
     ],
 )
-def test_a_disk_with_little_room_is_told(
+def test_a_disk_with_little_room_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, status: str
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(2**40, 2**40 - free, free))

@@ -47,7 +47,7 @@ async def _server(*answers: tuple[int, bytes]) -> AsyncIterator[tuple[str, list[
         nursery.cancel_scope.cancel()
 
 
-async def test_addresses_that_are_free_are_told_and_released(tmp_path: Path) -> None:
+async def test_addresses_that_are_free_are_reported_and_released(tmp_path: Path) -> None:
     config = _config(tmp_path / "new")
     for _ in range(2):
         finding = await network.service(config)
@@ -115,7 +115,7 @@ async def test_the_issuers_keys_are_fetched_as_the_service_does(tmp_path: Path) 
     assert (finding.status, finding.found) == ("ok", f"{url}: 2 keys")
 
 
-async def test_an_issuer_that_is_missing_away_or_without_keys_is_told(tmp_path: Path) -> None:
+async def test_an_issuer_that_is_missing_away_or_without_keys_is_reported(tmp_path: Path) -> None:
     client = _client()
     assert (await network.identity_issuer(_config(tmp_path), client)).status == "warning"
     away = _config(tmp_path, identity_issuer="http://127.0.0.1:1")

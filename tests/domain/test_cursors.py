@@ -20,7 +20,7 @@ def read(text: str) -> str | int | None:
 
 
 @given(st.sampled_from(["results", "invoices", "events"]), st.sampled_from(ENVIRONMENTS), positions)
-def test_a_cursor_gives_its_position_back_in_its_type(
+def test_a_cursor_gives_its_position_back_with_its_type(
     kind: str, environment: Environment, position: str | int
 ) -> None:
     cursor = make_cursor(RING, kind, "acme", environment, position)

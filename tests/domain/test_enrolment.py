@@ -123,7 +123,7 @@ def test_no_authenticator_is_enrolled_during_a_lock() -> None:
         (Factor(sealed_secret="old", locked_until=NOW + 5), 5, FactorState(True, None, None, None)),
     ],
 )
-def test_the_standing_shows_the_ends_of_running_windows_and_locks(
+def test_the_state_of_a_factor_shows_the_ends_of_running_windows_and_locks(
     factor: Factor, after: int, seen: FactorState
 ) -> None:
     assert factor_state(factor, NOW + after) == seen

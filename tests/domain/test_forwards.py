@@ -16,7 +16,7 @@ def prove(ring: KeyRing) -> str:
     return prove_forward(ring, REQUEST[0], "req_1", *REQUEST[1:])
 
 
-def test_a_request_that_a_node_forwarded_is_known_as_such_and_keeps_its_id() -> None:
+def test_a_request_that_a_node_forwarded_is_recognised_and_keeps_its_id() -> None:
     proof = prove(RING)
     assert id_of_forwarded(RING, proof, *REQUEST) == "req_1"
     assert len(proof) <= PROOF_MAX
@@ -64,7 +64,7 @@ def test_a_target_with_a_line_feed_has_no_proof_of_another_request() -> None:
 COMMAND = ("n2", "/nodes/commands", b"the body")
 
 
-def test_a_command_of_another_node_is_known_as_such() -> None:
+def test_a_command_of_another_node_is_recognised() -> None:
     proof = prove_command(RING, *COMMAND)
     assert is_command(RING, proof, *COMMAND)
     assert len(proof) <= PROOF_MAX
@@ -79,7 +79,7 @@ def test_the_proof_of_a_command_is_valid_for_no_other(other: tuple[str, str, byt
     assert not is_command(RING, prove_command(RING, *COMMAND), *other)
 
 
-def test_the_proof_of_a_request_is_none_of_a_command() -> None:
+def test_the_proof_of_a_request_is_not_valid_for_a_command() -> None:
     assert not is_command(RING, prove(RING), *COMMAND)
     assert not id_of_forwarded(RING, prove_command(RING, *COMMAND), *REQUEST)
 
@@ -94,12 +94,12 @@ def test_a_command_and_a_request_of_the_same_signed_text_have_different_proofs()
     assert not is_command(RING, proof.removesuffix(".req_1"), *command)
 
 
-def test_text_beyond_ascii_after_a_known_key_s_id_is_no_proof() -> None:
+def test_text_beyond_ascii_after_the_id_of_a_known_key_is_no_proof() -> None:
     text = f"{RING.newest.kid}.é"
     assert not id_of_forwarded(RING, f"{text}.req_1", *REQUEST)
     assert not is_command(RING, text, *COMMAND)
 
 
 @given(st.text(max_size=200))
-def test_no_other_text_is_taken_for_a_command_s_proof(text: str) -> None:
+def test_no_other_text_is_taken_for_the_proof_of_a_command(text: str) -> None:
     assert not is_command(RING, text, *COMMAND)

@@ -50,7 +50,7 @@ async def _metrics(service: Service) -> dict[str, float]:
     }
 
 
-async def test_a_reader_ahead_of_the_feed_is_refused_and_told_of_once(
+async def test_a_reader_ahead_of_the_feed_is_refused_and_reported_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with in_process(tmp_path) as service:
@@ -113,7 +113,7 @@ async def test_a_service_whose_files_are_moved_away_is_unready_until_they_are_ba
         assert shown["pgs_database_files_lost"] == 0
 
 
-async def test_a_service_with_a_damaged_index_is_not_ready_and_its_check_tells(
+async def test_a_service_with_a_damaged_index_is_not_ready_and_its_check_finds_the_fault(
     tmp_path: Path,
 ) -> None:
     async with in_process(tmp_path) as service:

@@ -94,7 +94,9 @@ async def test_requests_that_arrive_byte_by_byte_are_answered(serve_app: ServeAp
         assert (await client.answer()).body == b"abcdef"
 
 
-async def test_a_held_call_is_told_when_it_was_silent_for_too_long(serve_app: ServeApp) -> None:
+async def test_a_held_call_ends_when_its_connection_was_silent_for_too_long(
+    serve_app: ServeApp,
+) -> None:
     told = trio.Event()
 
     async def held(scope: Scope, receive: Receive, send: Send) -> None:

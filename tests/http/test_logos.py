@@ -53,7 +53,7 @@ async def test_every_other_type_is_refused_before_its_content_is_looked_at(mime:
 @pytest.mark.parametrize(
     "text", ["", "!", "QQ", "QUI=\n", "QQ=", "data:image/png;base64,QQ==", "QR=="]
 )
-async def test_what_is_no_canonical_base64_is_malformed(text: str) -> None:
+async def test_base64_that_is_not_canonical_is_malformed(text: str) -> None:
     assert not decode_base64(text)
     assert await reason(SentLogo("image/png", text)) == "logo_malformed"
 

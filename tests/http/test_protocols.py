@@ -7,7 +7,7 @@ from tests.http.apps import ok, only
 from tests.http.raw import HANDSHAKE, UNHURRIED, ServeApp, serving, text_frame
 
 
-async def test_cleartext_http2_is_not_spoken(serve_app: ServeApp) -> None:
+async def test_http2_in_clear_text_is_not_accepted(serve_app: ServeApp) -> None:
     async with serving(serve_app, ok) as server:
         async with await server.client() as client:
             await client.send(

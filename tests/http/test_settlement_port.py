@@ -156,7 +156,7 @@ async def test_anything_but_a_200_with_a_known_status_is_no_published_answer(
     assert TOKEN not in str(raised.value)
 
 
-async def test_bytes_behind_an_answer_change_nothing() -> None:
+async def test_bytes_after_an_answer_change_nothing() -> None:
     twice = sized(b'{"status":"confirmed"}') + sized(b'{"status":"declined"}')
     async with server(twice) as (url, _):
         assert await port(url).charge(seat(1)) == "confirmed"

@@ -65,7 +65,7 @@ INDEX: dict[str, tuple[str, ...]] = {
         "http/test_heads.py::test_a_malformed_request_is_refused_and_its_connection_closed",
         "http/test_heads.py::test_an_unusual_but_valid_request_passes",
         "http/test_heads.py::test_a_malformed_websocket_handshake_is_refused_in_the_same_way",
-        "http/test_protocols.py::test_cleartext_http2_is_not_spoken",
+        "http/test_protocols.py::test_http2_in_clear_text_is_not_accepted",
     ),
     "7. the parser's own refusals carry nothing of ours, and a header for all responses "
     "would also be on those that must not have it": (

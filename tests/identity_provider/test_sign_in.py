@@ -176,7 +176,7 @@ async def test_the_providers_default_configuration_says_that_the_address_is_miss
         assert await fault_of(verifier(plain.issuer), answer["id_token"]) == "email_missing"
 
 
-async def test_a_slash_or_an_unreachable_issuer_is_told_at_the_start(
+async def test_a_slash_or_an_unreachable_issuer_is_reported_at_the_start(
     issuer: Issuer, tmp_path: Path
 ) -> None:
     nowhere = f"http://127.0.0.1:{free_port()}"

@@ -192,7 +192,7 @@ async def test_a_page_of_a_players_matches_may_be_empty_and_leads_on(
     assert found == [days["E"]]
 
 
-async def test_a_status_that_is_none_and_days_that_are_no_range_are_refused(
+async def test_an_unknown_status_and_days_that_are_not_a_range_are_refused(
     admin: AdminClient,
 ) -> None:
     for text in ("", "open", "STARTED", "started,ended"):

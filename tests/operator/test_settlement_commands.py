@@ -324,7 +324,7 @@ async def test_the_commands_work_with_a_service_and_without(tmp_path: Path, runn
         nursery.cancel_scope.cancel()
 
 
-async def test_a_retry_of_all_items_passes_over_a_partner_whose_actors_rest(tmp_path: Path) -> None:
+async def test_a_retry_of_all_items_passes_over_a_degraded_partner(tmp_path: Path) -> None:
     async with a_core(tmp_path, scripted(cleo=["pending"])) as core:
         await take(core, "cleo")
         await until_answered(core, 1)

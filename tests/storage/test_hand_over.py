@@ -42,7 +42,7 @@ def hand_overs(line: Line) -> HandOvers:
     return HandOvers(cast("lease.WriterLine", line), cast("WritingSession", None), "n1", 7)
 
 
-async def test_shards_that_are_ready_together_go_with_one_commit(line: Line) -> None:
+async def test_shards_that_are_ready_together_are_handed_over_with_one_commit(line: Line) -> None:
     given = hand_overs(line)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(given.give, 1)

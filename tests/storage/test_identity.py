@@ -287,7 +287,9 @@ def test_a_database_whose_file_was_deleted_is_not_taken_for_closed(tmp_path: Pat
         SqliteDatabase(tmp_path)
 
 
-async def test_a_checkpoint_that_a_reader_cut_short_is_no_overwriting(tmp_path: Path) -> None:
+async def test_a_checkpoint_that_a_reader_cut_short_is_not_taken_for_overwriting(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "data"
     with open_store(folder) as database:
         reader = database.connect_to_read()

@@ -121,7 +121,7 @@ async def test_a_count_of_commits_that_fails_leaves_the_group_unknown_and_unwrit
     assert locked(url) == []
 
 
-async def test_what_follows_a_lost_part_of_its_group_is_not_written(
+async def test_the_rest_of_a_group_is_not_written_once_its_session_is_lost(
     commits: PostgresCommits, url: str
 ) -> None:
     full = "raise exception 'the disk is full' using errcode = '53100'"
@@ -145,7 +145,7 @@ async def test_conflicts_are_left_out_and_the_rest_of_their_group_is_committed_o
     assert counted.groups == 1
 
 
-async def test_a_conflict_with_a_transaction_that_was_not_committed_in_the_end_is_none(
+async def test_a_conflict_with_a_transaction_of_unknown_outcome_is_a_failed_write(
     commits: PostgresCommits, url: str
 ) -> None:
     answer_with(url, "tier_lock", "if new.game_id = 'a' then raise warning 'no standby'; end if")

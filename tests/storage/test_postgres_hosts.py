@@ -119,7 +119,7 @@ def test_the_first_host_is_used_if_it_confirms_commits(both: Hosts) -> None:
 
 @pytest.mark.postgres
 @pytest.mark.slow
-def test_an_old_primary_whose_commits_nobody_confirms_is_passed_by_soon(both: Hosts) -> None:
+def test_an_old_primary_whose_commits_nobody_confirms_is_soon_passed_over(both: Hosts) -> None:
     confirm(both.one, False)
     begun = perf_counter()
     assert both.found() == str(both.two.folder)
@@ -164,7 +164,7 @@ def test_no_sessions_are_left_behind_however_often_a_host_is_asked(
 
 @pytest.mark.postgres
 @pytest.mark.slow
-def test_a_host_that_is_down_or_a_standby_is_passed_by(both: Hosts) -> None:
+def test_a_host_that_is_down_or_a_standby_is_passed_over(both: Hosts) -> None:
     with running_server() as third:
         third.stop()
         behind = f"postgresql://pgs@/postgres?host={third.folder},{both.two.folder}"

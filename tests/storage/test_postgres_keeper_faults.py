@@ -186,7 +186,7 @@ async def test_shards_that_cannot_be_handed_over_are_given_up_with_the_session(
     assert operator.execute(free.encode()).fetchone() == (0,)
 
 
-async def test_a_look_that_fails_is_told_and_repeated_on_a_new_connection(
+async def test_a_look_that_fails_is_logged_and_repeated_on_a_new_connection(
     url: str, operator: psycopg.Connection[Any], logs: list[EventDict]
 ) -> None:
     async with owner_of_all(url) as node:

@@ -50,7 +50,9 @@ async def test_saving_a_rating_that_another_match_has_changed_conflicts(
     assert await find(database) == FIRST
 
 
-async def test_a_crowd_is_two_live_seats_that_wait_in_the_same_pool(database: Database) -> None:
+async def test_partners_with_two_live_seats_in_one_pool_have_seats_to_pair(
+    database: Database,
+) -> None:
     async def sit(
         number: int,
         partner: str,

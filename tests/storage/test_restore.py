@@ -166,7 +166,9 @@ async def test_a_restore_that_runs_out_of_disk_changes_nothing(
     SqliteDatabase(folder).close()
 
 
-async def test_an_accepted_loss_starts_and_raises_the_feeds(folder: Path, tmp_path: Path) -> None:
+async def test_a_database_whose_loss_is_accepted_starts_and_raises_the_feeds(
+    folder: Path, tmp_path: Path
+) -> None:
     shutil.copyfile(tmp_path / "plain.db", folder / "pgs.db")
     with pytest.raises(DataRefused, match="older copy"):
         SqliteDatabase(folder)

@@ -26,7 +26,7 @@ from tests.storage.played import Played
 from tests.storage.statements import sql_of
 
 
-async def test_a_page_has_each_match_as_it_is_when_read_alone_in_the_order_asked_for(
+async def test_a_page_has_the_matches_in_the_order_asked_for_as_single_reads_show_them(
     database: Database,
 ) -> None:
     play = Played(database)

@@ -17,7 +17,7 @@ def claims(monkeypatch: pytest.MonkeyPatch) -> Any:
     return importlib.import_module("cluster_torture.claims").Claims()
 
 
-def test_a_shard_that_is_handed_over_was_never_answered_for_twice(claims: Any) -> None:
+def test_a_shard_that_is_handed_over_and_back_is_no_fault(claims: Any) -> None:
     claims.note("n1", 10.0, 10.1, {7: 3.0})
     claims.note("n2", 11.0, 11.1, {7: 0.95})  # since 10.15 at the latest
     claims.note("n1", 12.0, 12.1, {8: 5.0})
@@ -26,7 +26,7 @@ def test_a_shard_that_is_handed_over_was_never_answered_for_twice(claims: Any) -
     assert claims.answers == 4
 
 
-def test_two_nodes_that_say_so_of_the_same_moment_are_found(claims: Any) -> None:
+def test_two_nodes_that_answer_for_a_shard_at_the_same_moment_are_found(claims: Any) -> None:
     claims.note("n1", 10.0, 10.1, {7: 3.0, 9: 3.0})
     claims.note("n2", 10.5, 10.6, {7: 1.0})
     [found] = claims.found

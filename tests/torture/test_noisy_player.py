@@ -100,7 +100,7 @@ async def ratio(server: Server, buyer: Buyer, token: str) -> float:
     return median(noisy) / max(FLOOR_S, median(quiet))
 
 
-async def test_a_noisy_player_costs_another_partners_seat_at_most_twice_its_quiet_p99(
+async def test_a_noisy_player_at_most_doubles_the_p99_of_another_partners_seats(
     server: Server,
 ) -> None:
     loud, other = server.seed(2)
