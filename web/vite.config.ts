@@ -26,7 +26,7 @@ const plainImports = {
 } as const;
 
 /**
- * Returns the smallest of several Brotli encodings, by their size of block: which one that is
+ * Compresses with several sizes of block and returns the smallest result: which size is best
  * differs between files. Of Brotli's modes, this one makes our scripts smallest, by 0.1 to 0.3 %.
  */
 function smallestBrotli(content: Buffer): Buffer {
@@ -42,7 +42,7 @@ function smallestBrotli(content: Buffer): Buffer {
   return encodings.reduce((best, one) => (one.length < best.length ? one : best));
 }
 
-/** Compressing takes seconds, of which a build would warn each time. */
+/** Compressing takes seconds, and each build would warn about that. */
 const CHECKS = { pluginTimings: false };
 
 // Python has no module for Brotli, so the service is given the compressed files.

@@ -5,7 +5,7 @@ export interface Game {
   name: string;
 }
 
-export interface Table {
+export interface SiteState {
   games: Game[];
   players: string[];
   match: { gameId: string; matchId: string } | null;
@@ -64,13 +64,13 @@ const AGAIN_MS = 1000;
 
 export class Refused extends Error {}
 
-/** Thrown when a match would have to be ended for a new one. Holds the table as it is now. */
+/** Thrown when a match would have to be ended for a new one. `state` shows that match. */
 export class StillRunning extends Error {
-  readonly table: Table;
+  readonly state: SiteState;
 
-  constructor(table: Table) {
+  constructor(state: SiteState) {
     super('a match is still running');
-    this.table = table;
+    this.state = state;
   }
 }
 
@@ -87,11 +87,11 @@ async function ask<T>(path: string, body?: object): Promise<T> {
   return told;
 }
 
-export const readTable = () => ask<Table>('/play/match');
+export const readSiteState = () => ask<SiteState>('/play/match');
 
 /** Begins a match. Ends the running match only if `voids` names it; else throws `StillRunning`. */
 export const begin = (gameId: string, voids?: string) =>
-  ask<Table>('/play/match', { gameId, void: voids ?? null });
+  ask<SiteState>('/play/match', { gameId, void: voids ?? null });
 
 export const mint = (gameId: string, player: number) =>
   ask<Session>('/play/session', { gameId, player });

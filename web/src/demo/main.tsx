@@ -6,8 +6,8 @@ import '../design/tokens.css';
 import '../design/pages.css';
 import '../design/base.css';
 import './site.css';
-import { begin, follow, readTable, StillRunning } from './backend';
-import type { Table } from './backend';
+import { begin, follow, readSiteState, StillRunning } from './backend';
+import type { SiteState } from './backend';
 import { Feed, Nudges } from './feed';
 import { helper, Seat } from './frames';
 import type { Heard } from './frames';
@@ -19,10 +19,10 @@ import { Question } from './question';
 const HEARD_MAX = 60;
 const NO_FRAME = 'The service offers no frame: build it with scripts/web.';
 
-function statusOf(table: Table): string {
+function statusOf(site: SiteState): string {
   if (helper() === undefined) return NO_FRAME;
-  if (table.match === null) return 'Choose a game and begin.';
-  return table.players.length > 1 ? 'Play both sides.' : 'You play against a bot.';
+  if (site.match === null) return 'Choose a game and begin.';
+  return site.players.length > 1 ? 'Play both sides.' : 'You play against a bot.';
 }
 
 /** The news of the backend. */
@@ -35,8 +35,8 @@ function useNews(): News {
 }
 
 /** The state of the page's match, and the functions that begin one. */
-function useTable(first: Table) {
-  const [table, setTable] = useState(first);
+function useSiteState(first: SiteState) {
+  const [site, setSite] = useState(first);
   const [status, setStatus] = useState(statusOf(first));
   const [busy, setBusy] = useState(false);
   /** The game of the match that may begin if the running one is ended. */
@@ -47,31 +47,31 @@ function useTable(first: Table) {
     setBusy(true);
     try {
       const begun = await begin(gameId, voids);
-      setTable(begun);
+      setSite(begun);
       setStatus(statusOf(begun));
       if (remount) setRound((before) => before + 1);
     } catch (error) {
       if (!(error instanceof StillRunning)) setStatus(String(error));
       else if (remount) {
-        setTable(error.table);
+        setSite(error.state);
         ask(gameId);
       }
     } finally {
       setBusy(false);
     }
   };
-  return { table, status, setStatus, busy, asking, ask, round, start };
+  return { site, status, setStatus, busy, asking, ask, round, start };
 }
 
 interface LaunchProps {
-  table: Table;
+  site: SiteState;
   status: string;
   busy: boolean;
   onLaunch(gameId: string): void;
 }
 
-function Launch({ table, status, busy, onLaunch }: LaunchProps) {
-  const [gameId, choose] = useState(table.match?.gameId ?? table.games[0]?.gameId ?? '');
+function Launch({ site, status, busy, onLaunch }: LaunchProps) {
+  const [gameId, choose] = useState(site.match?.gameId ?? site.games[0]?.gameId ?? '');
   const launch = (event: Event) => {
     event.preventDefault();
     onLaunch(gameId);
@@ -87,7 +87,7 @@ function Launch({ table, status, busy, onLaunch }: LaunchProps) {
           value={gameId}
           onChange={(event) => choose(event.currentTarget.value)}
         >
-          {table.games.map((game) => (
+          {site.games.map((game) => (
             <option key={game.gameId} value={game.gameId}>
               {game.name}
             </option>
@@ -104,8 +104,8 @@ function Launch({ table, status, busy, onLaunch }: LaunchProps) {
   );
 }
 
-function Site({ first }: { first: Table }) {
-  const { table, status, setStatus, busy, asking, ask, round, start } = useTable(first);
+function Site({ first }: { first: SiteState }) {
+  const { site, status, setStatus, busy, asking, ask, round, start } = useSiteState(first);
   const { rows, nudges, calls, fresh } = useNews();
   const [heard, setHeard] = useState<Heard[]>([]);
   const count = useRef(0);
@@ -114,7 +114,7 @@ function Site({ first }: { first: Table }) {
     setHeard((before) => [one, ...before].slice(0, HEARD_MAX));
     if (message.type === 'pgs.error') setStatus(`${player}'s frame: ${message.reason}`);
   };
-  const { match, games, players } = table;
+  const { match, games, players } = site;
   const onEnd = (gameId: string) => {
     ask(null);
     void start(gameId, true, match?.matchId);
@@ -128,7 +128,7 @@ function Site({ first }: { first: Table }) {
   );
   return (
     <>
-      <Launch {...{ table, status, busy }} onLaunch={(gameId) => void start(gameId, true)} />
+      <Launch {...{ site, status, busy }} onLaunch={(gameId) => void start(gameId, true)} />
       <main data-match={match?.matchId}>
         <div class="frames">
           {match !== null &&
@@ -140,13 +140,13 @@ function Site({ first }: { first: Table }) {
             <Feed {...{ rows, games, fresh }} />
             <Nudges nudges={nudges} />
           </div>
-          <Inspector calls={calls} heard={heard} keyLine={table.keyLine} />
+          <Inspector calls={calls} heard={heard} keyLine={site.keyLine} />
         </div>
       </main>
       {asking !== null && match !== null && (
         <Question
           game={games.find((game) => game.gameId === match.gameId)?.name ?? match.gameId}
-          stakeUsdCents={table.stakeUsdCents}
+          stakeUsdCents={site.stakeUsdCents}
           onStay={() => ask(null)}
           onEnd={() => onEnd(asking)}
         />
@@ -155,7 +155,7 @@ function Site({ first }: { first: Table }) {
   );
 }
 
-readTable().then(
-  (table) => render(<Site first={table} />, document.getElementById('site')!),
+readSiteState().then(
+  (site) => render(<Site first={site} />, document.getElementById('site')!),
   (error) => document.getElementById('site')!.append(String(error)),
 );

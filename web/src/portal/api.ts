@@ -70,7 +70,7 @@ export interface Versus {
 
 /** What a change by somebody else means for a write. */
 export interface Merge {
-  /** Reads again; returns what both have changed. If nothing, it is written without a question. */
+  /** Reads again; returns what both have changed. If it is empty, nobody is asked. */
   compare(): Promise<Versus[]>;
   /** The body to send after `compare`. It includes the changes that the other person has saved. */
   body(): object;
@@ -78,7 +78,7 @@ export interface Merge {
 
 /** What a write asks of the person. Each returns whether to go on. */
 export interface Questions {
-  /** A code opens the step-up window. `what` names the act, `refused` why it is asked. */
+  /** Asks for a code, which opens the step-up window. `what` names the act, `refused` says why. */
   stepUp(what: string, refused: Refused): Promise<boolean>;
   signInAgain(): Promise<boolean>;
   /** Somebody else has changed the account. `versus`: what both have changed, if that is known. */

@@ -24,7 +24,7 @@ export interface Change {
   what: string;
 }
 
-/** What an action did, after the name of who did it. */
+/** What an action did: the rest of a sentence that begins with the name of who did it. */
 const DONE: Record<string, string> = {
   'account.corrected': 'corrected the account',
   'account.created': 'opened the account',

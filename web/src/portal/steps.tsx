@@ -1,4 +1,4 @@
-/** The steps that an account still needs to a match, each with its button. */
+/** The steps that an account still needs before its first match, each with its button. */
 
 import type { ComponentChildren } from 'preact';
 import type { Account, Environment, Role } from './api';

@@ -1,4 +1,4 @@
-/** Searching for matches by a text whose meaning nobody says. */
+/** Searches for matches by a text that may be a player, a reference, a key or an id. */
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Api, Environment } from '../api';
@@ -82,7 +82,7 @@ async function search(api: Api, wanted: Wanted): Promise<Found[]> {
 export interface Searched {
   text: string;
   here: Found[];
-  /** What the other environment has, looked up where this one has nothing at all. */
+  /** What the other environment has. It is searched only if this one has nothing. */
   there: Found[];
 }
 

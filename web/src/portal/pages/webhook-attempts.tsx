@@ -35,7 +35,7 @@ interface AttemptsProps {
   environment: Environment;
   webhook: Webhook;
   partnerId: string;
-  /** null for members who may not, and while the endpoint is off. */
+  /** null for members who may not resend a nudge, and while the endpoint is off. */
   resend: Resending | null;
 }
 

@@ -2,7 +2,7 @@
 
 export type Value = string | number | null | undefined;
 
-/** What a spreadsheet would run as a formula if a text began with it. */
+/** The beginning of a text that a spreadsheet would run as a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 
 function field(value: Value): string {

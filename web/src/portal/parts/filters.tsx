@@ -51,7 +51,7 @@ interface ChoiceProps<Name extends string> {
   onChoose(name: Name): void;
 }
 
-/** A few choices of which one is taken. */
+/** A few choices, of which exactly one is selected. */
 export function Choice<Name extends string>(props: ChoiceProps<Name>) {
   const { label, choices, value, onChoose } = props;
   return (
