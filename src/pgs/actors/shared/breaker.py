@@ -4,7 +4,7 @@ from typing import Literal
 
 BREAK_AFTER = 5
 """Seats or payouts in a row, all different, that get no answer before calls stop. Fewer could be
-bad luck. A single one that fails again and again must not stop the others."""
+chance. A single one that fails again and again must not stop the others."""
 
 OPEN_MIN_S = 2.0
 """Seconds without calls after the breaker has opened. A server that restarts needs about that."""
@@ -42,7 +42,7 @@ class Breaker:
         return 0.0 if self._open_until is None else max(0.0, self._open_until - now)
 
     def refuses(self, now: float) -> bool:
-        """Return whether a call would have to wait."""
+        """Return whether no call may be made now."""
         return self.state(now) == "open" or (
             self._open_until is not None and self._trying is not None
         )
