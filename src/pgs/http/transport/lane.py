@@ -17,7 +17,8 @@ from pgs.http.transport.asgi import ClientGone, Receive
 from pgs.http.transport.direct import DirectAnswer, DirectApp, DirectRequest
 from pgs.http.transport.edge import Edge, shown
 from pgs.http.transport.exchange import CRASH, answer_to, report_crash
-from pgs.http.transport.plain_heads import END, PlainHead, may_become_plain, read_plain_head
+from pgs.http.transport.kept_heads import HeadReader
+from pgs.http.transport.plain_heads import END, PlainHead, may_become_plain
 from pgs.http.transport.response_heads import ResponseHeads, root_of
 from pgs.http.transport.upgrades import Upgrade, read_upgrade
 
@@ -72,6 +73,7 @@ class Lane:
         self.edge = edge
         self._app = app
         self._heads = ResponseHeads(edge.settings.current_version)
+        self._read_head = HeadReader(app.direct_paths).read
         self._places: dict[bytes, Place] = {}  # of the paths that the application declares
 
     def take(self, raw: bytes) -> Call | Unfinished | None:
@@ -79,7 +81,7 @@ class Lane:
         at = raw.find(END)
         if at < 0:
             return UNFINISHED if may_become_plain(raw) else None
-        head = read_plain_head(raw[:at])
+        head = self._read_head(raw[:at])
         if head is None:
             return None
         route = self._app.find_direct(head.method, head.path)
