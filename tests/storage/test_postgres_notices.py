@@ -11,7 +11,7 @@ from pgs.domain.accounts import Account, Licence
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.storage.accounts import insert_partner, put_licence, update_partner
 from pgs.storage.postgres import notices as notices_module
-from pgs.storage.postgres.connection import connect
+from pgs.storage.postgres.connecting import connect
 from pgs.storage.postgres.database import PostgresDatabase
 from pgs.storage.postgres.notices import AGAIN_S, LOOK_S, Notices
 from pgs.storage.terms import insert_terms

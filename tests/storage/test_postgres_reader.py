@@ -10,7 +10,8 @@ from psycopg import pq
 from structlog.testing import capture_logs
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from pgs.storage.postgres.connection import StatementRefused, connect
+from pgs.storage.postgres.connecting import connect
+from pgs.storage.postgres.connection import StatementRefused
 from pgs.storage.postgres.database import READS, PostgresDatabase
 from pgs.storage.postgres.reader import READ_S, PipelineReader
 from pgs.storage.reader import Query
