@@ -114,11 +114,11 @@ def test_a_limited_number_of_heads_is_kept_and_no_token() -> None:
     reader = HeadReader(PATHS)
     for number in range(KEPT_HEADS_MAX + 1):
         reader.read(head_with(b"secret", b"\r\nX: %d" % number))
-        assert len(reader._kept) <= KEPT_HEADS_MAX
-    assert reader._kept
-    assert not any(b"secret" in rest for rest in reader._kept)
+        assert len(reader.kept) <= KEPT_HEADS_MAX
+    assert reader.kept
+    assert not any(b"secret" in rest for rest in reader.kept)
     assert all(
         b"secret" not in value
-        for kept in reader._kept.values()
+        for kept in reader.kept.values()
         for _, value in (*kept.before, *kept.after, *kept.head.headers)
     )

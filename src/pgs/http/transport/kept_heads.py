@@ -50,7 +50,7 @@ class HeadReader:
 
     def __init__(self, paths: Collection[bytes]) -> None:
         self._paths = paths
-        self._kept: dict[bytes, _Kept] = {}
+        self.kept: dict[bytes, _Kept] = {}
 
     def read(self, head: bytes) -> PlainHead | None:
         """Return what `read_plain_head` returns."""
@@ -61,7 +61,7 @@ class HeadReader:
         if end < 0:
             end = len(head)
         rest, token = head[:at] + head[end:], head[begin:end]
-        kept = self._kept.get(rest)
+        kept = self.kept.get(rest)
         if kept is None:
             return self._read_and_keep(head, rest, at)
         # If the token is at the same place, the text around it is the same, and was plain.
@@ -81,10 +81,10 @@ class HeadReader:
             and len(rest) <= KEPT_HEAD_BYTES
             and head[at - 3 : at] in _LINE_STARTS
         ):
-            if len(self._kept) >= KEPT_HEADS_MAX:
-                self._kept.clear()
+            if len(self.kept) >= KEPT_HEADS_MAX:
+                self.kept.clear()
             place = [name for name, _ in plain.headers].index(_NAME)
             before, after = plain.headers[:place], plain.headers[place + 1 :]
             without = msgspec.structs.replace(plain, headers=[])
-            self._kept[rest] = _Kept(at, without, before, after)
+            self.kept[rest] = _Kept(at, without, before, after)
         return plain
