@@ -228,9 +228,9 @@ def test_a_policy_without_tokens_is_a_value_error(burst: int, rate: int) -> None
 
 
 def test_headers_state_the_policy_and_what_is_left() -> None:
-    assert policy_header(PARTNER_POLICY) == '"partner";q=300;w=4'
-    assert policy_header(BucketPolicy(burst=160, rate=80)) == '"partner";q=160;w=2'
-    assert rate_header(Bucket(PARTNER_POLICY).take(0.0)) == '"partner";r=299;t=1'
+    assert policy_header(PARTNER_POLICY) == b'"partner";q=300;w=4'
+    assert policy_header(BucketPolicy(burst=160, rate=80)) == b'"partner";q=160;w=2'
+    assert rate_header(Bucket(PARTNER_POLICY).take(0.0)) == b'"partner";r=299;t=1'
 
 
 @given(steps=st.lists(st.integers(0, 3_000_000), max_size=200))

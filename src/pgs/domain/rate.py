@@ -172,14 +172,14 @@ class Bucket:
 
 
 @lru_cache(maxsize=1024)  # one entry per policy; nearly every partner has the default one
-def policy_header(policy: BucketPolicy) -> str:
+def policy_header(policy: BucketPolicy) -> bytes:
     """Return the `RateLimit-Policy` value: the burst and the whole seconds to fill the bucket."""
-    return f'"partner";q={policy.burst};w={-(-policy.burst // policy.rate)}'
+    return b'"partner";q=%d;w=%d' % (policy.burst, -(-policy.burst // policy.rate))
 
 
-def rate_header(taken: Taken) -> str:
+def rate_header(taken: Taken) -> bytes:
     """Return the `RateLimit` value: the tokens left, and the seconds until the bucket is full."""
-    return f'"partner";r={taken.left};t={taken.full_in}'
+    return b'"partner";r=%d;t=%d' % (taken.left, taken.full_in)
 
 
 def _seconds(units: int, rate: int) -> int:

@@ -10,7 +10,6 @@ from typing import Final
 import msgspec
 import trio
 
-from pgs.actors.shared.admission import Admission
 from pgs.actors.shared.registry import KnownKey
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
@@ -126,7 +125,11 @@ class KeyAuthenticator:
         if key_verdict is None or key_verdict.known is not known:
             key_verdict = self._judge_key(known)
         admission = services.directory.partner(account.partner_id).admission.admit(account, now)
-        stamps: _Stamps = (key_verdict.pin, *_rate_headers(admission))
+        stamps: _Stamps = (
+            key_verdict.pin,
+            (b"ratelimit-policy", policy_header(admission.policy)),
+            (b"ratelimit", rate_header(admission.taken)),
+        )
         if admission.refused_by is not None:
             parts.on_event(f"rate_limited_by_{admission.refused_by}")
             return Verdict(_RATE_LIMITED, stamps + overloaded(admission.retry_after), known)
@@ -141,7 +144,9 @@ class KeyAuthenticator:
         if key_verdict.refusal is not None:
             return Verdict(key_verdict.refusal, stamps, known)
 
-        return self._judge_version(endpoint, versions, key_verdict, stamps, at)
+        if versions or endpoint.only_key is not None or parts.versions.notices:
+            return self._judge_version(endpoint, versions, key_verdict, stamps, at)
+        return Verdict(key_verdict.principal, stamps, known)
 
     def _judge_version(
         self,
@@ -153,7 +158,8 @@ class KeyAuthenticator:
     ) -> Verdict:
         """Return the verdict of the last steps on a key that may make calls.
 
-        `named`: the versions that the call asks for.
+        `named`: the versions that the call asks for. If there are none, the versions give no notice
+        and the endpoint takes every key, these steps say nothing.
         """
         services, known, principal = self._services, key_verdict.known, key_verdict.principal
         # 7. The version. 8. The kind of key.
@@ -202,13 +208,6 @@ def _chosen_version(services: Services, named: list[bytes], pin: int) -> int | R
     if len(named) > 1:
         return refuse("unsupported_api_version")
     return choose(named[0], pin, services.parts.versions)
-
-
-def _rate_headers(admission: Admission) -> tuple[tuple[bytes, bytes], ...]:
-    return (
-        (b"ratelimit-policy", policy_header(admission.policy).encode()),
-        (b"ratelimit", rate_header(admission.taken).encode()),
-    )
 
 
 def _wrong_environment(

@@ -137,7 +137,7 @@ class Dispatcher:
             await self._streams.send(handled.response, handled.headers, receive, send)
         else:
             await send_json(send, handled.status, handled.response.body, handled.headers)
-        self._tell(handled, request, scope["raw_path"])
+        self._tell(handled, request, scope["raw_path"], handled.status)
 
     @property
     def direct_paths(self) -> Collection[bytes]:
@@ -167,7 +167,7 @@ class Dispatcher:
         if isinstance(response, Stream):
             raise TypeError(f"{endpoint.path} streams, which the lane cannot")
         content = encode(response.body)
-        self._tell(handled, inner, request.path)
+        self._tell(handled, inner, request.path, response.status)
         return DirectAnswer(response.status, (JSON_TYPE, *handled.headers), content)
 
     def crashed(self, method: str, path: bytes) -> DirectAnswer:
@@ -201,10 +201,9 @@ class Dispatcher:
         response, headers = self._render(endpoint, verdict, answer)
         return Handled(verdict, answer, response, headers, started)
 
-    def _tell(self, handled: Handled, request: Request, raw_path: bytes) -> None:
+    def _tell(self, handled: Handled, request: Request, raw_path: bytes, status: int) -> None:
         """8. Count the answer, and tell the account's live stream of it."""
-        seconds = trio.current_time() - handled.started
-        status = handled.status
+        seconds = self._services.parts.system.now() - handled.started
         self._services.on_request(request.endpoint.path, status, seconds)
         tell_of_answered(request, handled.verdict, handled.answer, raw_path, status, seconds)
 

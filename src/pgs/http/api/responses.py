@@ -17,6 +17,8 @@ JSON_TYPE: Final = (b"content-type", b"application/json")
 
 encode: Final = msgspec.json.Encoder().encode
 
+_WITHOUT_RECORD: Final = (Refusal, BadRequest, Plain, Internal)
+
 
 class Response(msgspec.Struct, frozen=True):
     """A status, the value to send as JSON, and the name under which a refusal is counted."""
@@ -50,6 +52,8 @@ def status_of(endpoint: Endpoint, reason: str) -> int:
 
 def render(endpoint: Endpoint, answer: msgspec.Struct, base_url: str) -> Response:
     """Return the response to send for an endpoint's record or refusal."""
+    if not isinstance(answer, _WITHOUT_RECORD):
+        return Response(200, answer)
     if isinstance(answer, Refusal):
         return Response(
             status_of(endpoint, answer.reason),
@@ -60,9 +64,7 @@ def render(endpoint: Endpoint, answer: msgspec.Struct, base_url: str) -> Respons
         return Response(400, {"error": answer.message}, "refused_bad_request")
     if isinstance(answer, Plain):
         return Response(answer.status, {"error": answer.message}, "refused_plain")
-    if isinstance(answer, Internal):
-        return Response(500, {"error": INTERNAL_MESSAGE})
-    return Response(200, answer)
+    return Response(500, {"error": INTERNAL_MESSAGE})
 
 
 async def refuse_method(send: Send, methods: Sequence[str], hint: str = "") -> None:

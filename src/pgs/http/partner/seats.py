@@ -106,7 +106,8 @@ async def take_seat(call: Call) -> Answer:
     held_back = None
     if principal.environment == "live":
         held_back = await why_held_back(call.services.parts, reply.seat)
-    return Reply(_shown(reply, held_back), REPLAYED if reply.replayed else ())
+    shown = _shown(reply, held_back)
+    return Reply(shown, REPLAYED) if reply.replayed else shown
 
 
 def _asked(request: TakeSeat) -> SeatRequest:

@@ -67,31 +67,33 @@ async def mint_session(call: Call) -> MintedSession | BadRequest:
     if fault is not None:
         return BadRequest(f"Field `displayName` {fault}.")
     principal, parts = call.principal, call.services.parts
+    partner_id, environment = principal.partner_id, principal.environment
     now = parts.clock.real()
     claims = SessionClaims(
-        partner_id=principal.partner_id,
-        environment=principal.environment,
+        partner_id=partner_id,
+        environment=environment,
         game_id=request.game_id,
         player_id=request.player_id,
         display_name=request.display_name or None,
         issued_at=now,
         expires_at=now + request.ttl_seconds,
-        generation=principal.account.generations[principal.environment],
+        generation=principal.account.generations[environment],
     )
     base_url = call.services.base_url
-    prefix = "test/" if claims.environment == "test" else ""
-    player = (principal.partner_id, principal.environment, request.player_id)
-    running = await running_seats_of_player(parts.database.reader, *player, LISTED_MAX)
+    prefix = "test/" if environment == "test" else ""
+    running = await running_seats_of_player(
+        parts.database.reader, partner_id, environment, request.player_id, LISTED_MAX
+    )
     return MintedSession(
         session_token=sign_session(claims, parts.ring),
         token_type="Bearer",  # noqa: S106  the scheme's name, no secret
-        environment=claims.environment,
-        game_id=claims.game_id,
-        player_id=claims.player_id,
+        environment=environment,
+        game_id=request.game_id,
+        player_id=request.player_id,
         player_uid=player_uid(claims),
         issued_at=now,
         expires_at=claims.expires_at,
-        embed_url=f"{base_url}/embed/{prefix}{claims.partner_id}",
+        embed_url=f"{base_url}/embed/{prefix}{partner_id}",
         game_socket_url=f"ws{base_url.removeprefix('http')}/game/socket",
         resume=[ResumableMatch(match_id) for _, match_id in running],
     )
