@@ -24,11 +24,11 @@ def check_history(history: list[Tx], environment: Environment) -> int:
         for stmt in tx.stmts:
             if stmt.name.startswith(("seats.insert_seat", "seats.update_seat")):
                 seat = seats.setdefault(
-                    str(stmt.params["seat_id"]),
+                    str(stmt.named["seat_id"]),
                     {"revision": 0, "position": None, "match_id": None, "status": None},
                 )
                 was = dict(seat)
-                seat.update(stmt.params)
+                seat.update(stmt.named)
                 touched.append(seat)
                 if seat["position"] != was["position"]:
                     position += 1
@@ -93,10 +93,10 @@ def check_ratings(tx: Tx, rated: dict[tuple[str, str], int], environment: Enviro
     """Check that live matches with a result, and no others, are rated once for each player."""
     ends = sum(
         stmt.name == "matches.update_match"
-        and (stmt.params["was_status"], stmt.params["status"]) == ("started", "ended")
+        and (stmt.named["was_status"], stmt.named["status"]) == ("started", "ended")
         for stmt in tx.stmts
     )
-    moves = [stmt.params for stmt in tx.stmts if stmt.name == "ratings.save_rating"]
+    moves = [stmt.named for stmt in tx.stmts if stmt.name == "ratings.save_rating"]
     assert len(moves) == (2 * ends if environment == "live" else 0)
     for params in moves:
         key = str(params["game_id"]), str(params["player_id"])

@@ -112,7 +112,7 @@ def _statuses(history: list[Tx]) -> dict[str, int]:
         for stmt in tx.stmts
         if stmt.name.startswith(("seats.insert_seat", "seats.update_seat"))
     ):
-        last[str(stmt.params["seat_id"])] = str(stmt.params["end_reason"] or stmt.params["status"])
+        last[str(stmt.named["seat_id"])] = str(stmt.named["end_reason"] or stmt.named["status"])
     counts: dict[str, int] = defaultdict(int)
     for status in last.values():
         counts[status] += 1

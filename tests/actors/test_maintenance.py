@@ -96,9 +96,7 @@ async def test_old_tries_are_deleted_in_pages_for_each_partner_and_environment(
         assert await left(s, environment="live") == [701]
         assert await left(s, "zebra") == [2]
         assert await left(s, "young") == [1]
-        assert all(
-            stmt.params["partner_id"] == tx.partner_id for tx in written for stmt in tx.stmts
-        )
+        assert all(stmt.named["partner_id"] == tx.partner_id for tx in written for stmt in tx.stmts)
         assert {tx.partner_id for tx in written} == {"acme", "zebra"}
 
 

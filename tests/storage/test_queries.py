@@ -6,12 +6,18 @@ from typing import Any
 
 import apsw
 import apsw.ext
+import msgspec
 import pytest
 
+from pgs.domain.invoices import Invoice
+from pgs.domain.ledger import LedgerRow
+from pgs.domain.matches import Match
+from pgs.domain.seats import Seat
 from pgs.http.partner.results import ResultRow
 from pgs.storage.columns import CHANGES, COLUMNS, SUMS, expand
 from pgs.storage.queries import FOLDER, QUERIES, STATEMENTS, load, positional
 from pgs.storage.sqlite_driver import opened
+from pgs.storage.transactions import Stmt
 from tests.storage.statements import sql_of
 
 
@@ -40,6 +46,23 @@ def test_parameters_are_bound_by_their_place_in_the_order_of_the_text(tmp_path: 
     found = connection.execute(statement.text, (2, 1, 2, 3)).fetchone()
     assert found == (2, "x:a", 1, 2, 7, 3)
     connection.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("seats.insert_seat", Seat),
+        ("matches.insert_match", Match),
+        ("ledger.insert_row", LedgerRow),
+        ("invoices.insert_invoice", Invoice),
+    ],
+)
+def test_an_insert_of_a_whole_row_binds_each_field_to_its_column(
+    name: str, row: type[msgspec.Struct]
+) -> None:
+    made = row(*row.__struct_fields__)  # every field has its own name as value
+    assert STATEMENTS[name].values(made) == tuple(re.findall(r":(\w+)", sql_of(name)))
+    assert Stmt(name, made).named == {field: field for field in row.__struct_fields__}
 
 
 @pytest.mark.parametrize("names", [[], ["a"], ["a", "b"]])

@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable, Iterator
 
 import apsw
-import msgspec
 import pytest
 
 from pgs.storage.columns import IDS_AT_ONCE, NEWEST, ids_of
@@ -89,7 +88,7 @@ def history() -> Iterator[apsw.Connection]:
             match_id=f"mat_{number}" if number % 5 else None,
             side=number % 2 if number % 7 else None,
         )
-        connection.execute(insert.text, insert.values(msgspec.structs.asdict(seat)))
+        connection.execute(insert.text, insert.values(seat))
     head = move_head("acme", "test", Head(), Head(seat_seq=SEATS))
     connection.execute(STATEMENTS[head.name].text, STATEMENTS[head.name].values(head.params))
     yield connection

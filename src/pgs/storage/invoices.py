@@ -32,7 +32,7 @@ class BilledMatch(msgspec.Struct, frozen=True):
 
 def insert_invoice(invoice: Invoice) -> Stmt:
     """Return the statement that adds an invoice; a second one for its month conflicts."""
-    return Stmt("invoices.insert_invoice", msgspec.structs.asdict(invoice), 1)
+    return Stmt("invoices.insert_invoice", invoice, 1)
 
 
 def update_invoice(was: Invoice, invoice: Invoice) -> Stmt:

@@ -65,7 +65,7 @@ class LedgerReport(msgspec.Struct, frozen=True, rename="camel"):
 
 def insert_row(row: LedgerRow) -> Stmt:
     """Return the statement that adds a row; booking a seat's transfer twice conflicts."""
-    return Stmt("ledger.insert_row", msgspec.structs.asdict(row), 1)
+    return Stmt("ledger.insert_row", row, 1)
 
 
 async def check_ledger(reader: Reader, pause: Callable[[], None] = no_pause) -> LedgerReport:

@@ -13,11 +13,13 @@ import aiosql
 import msgspec
 from aiosql.types import SQLOperationType
 
-from pgs.storage.columns import expand
+from pgs.storage.columns import ROWS, expand
 
 FOLDER = Path(__file__).parent / "queries"
 
 _WRITES = re.compile(r"\s*(insert|update|delete)\b", re.ASCII)
+
+_FIELDS = frozenset(row.__struct_fields__ for row in ROWS)
 
 _NAMED = re.compile(r"(?<![:\w]):([a-z_]\w*)", re.ASCII)
 
@@ -26,7 +28,8 @@ class Positional(msgspec.Struct, frozen=True):
     """A statement whose parameters are positions, which SQLite binds faster than names.
 
     `values` returns them in their order from parameters by name; raises `KeyError` if one is
-    missing. `one_row`: the query is for at most one row. `writes`: it changes rows.
+    missing. If the parameters are the fields of a struct of `ROWS`, `values` takes the struct.
+    `one_row`: the query is for at most one row. `writes`: it changes rows.
     """
 
     text: str
@@ -63,6 +66,8 @@ def positional(query: Callable[..., Any]) -> Positional:
 
 
 def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
+    if tuple(names) in _FIELDS:
+        return msgspec.structs.astuple  # a seat by name would take eight times as long
     if len(names) > 1:
         return itemgetter(*names)  # fastest, but no tuple for a single name
     return lambda params: tuple(params[name] for name in names)

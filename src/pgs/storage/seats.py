@@ -55,7 +55,7 @@ class RunningMatch(msgspec.Struct, frozen=True):
 
 def insert_seat(seat: Seat) -> Stmt:
     """Return the statement that adds a seat; a second one with its idempotency key conflicts."""
-    return Stmt("seats.insert_seat", msgspec.structs.asdict(seat), 1)
+    return Stmt("seats.insert_seat", seat, 1)
 
 
 def update_seat(was: Seat, seat: Seat) -> Stmt:
@@ -68,7 +68,7 @@ def update_seat(was: Seat, seat: Seat) -> Stmt:
 
 def insert_match(match: Match) -> Stmt:
     """Return the statement that adds a match."""
-    return Stmt("matches.insert_match", msgspec.structs.asdict(match), 1)
+    return Stmt("matches.insert_match", match, 1)
 
 
 def update_match(was: Match, match: Match) -> Stmt:

@@ -37,11 +37,21 @@ class WriterFull(Exception):
 
 
 class Stmt(msgspec.Struct, frozen=True):
-    """One named statement. `expected_rows` is the number of rows it must touch, None for any."""
+    """One named statement. `expected_rows` is the number of rows it must touch, None for any.
+
+    `params` are the values by name. A statement that inserts a whole struct of `ROWS` takes the
+    struct itself.
+    """
 
     name: str
-    params: Params
+    params: Params | msgspec.Struct
     expected_rows: int | None = None
+
+    @property
+    def named(self) -> Params:
+        """The values by name, however they were given."""
+        params = self.params
+        return msgspec.structs.asdict(params) if isinstance(params, msgspec.Struct) else params
 
 
 class Tx(msgspec.Struct, frozen=True):

@@ -78,7 +78,7 @@ def counting(name: str, expected_rows: int) -> Statement:
     return _counting[key]
 
 
-def bound(name: str, params: Params) -> Values:
+def bound(name: str, params: Params | msgspec.Struct) -> Values:
     """Return the values of a statement's parameters, in their order, in PostgreSQL's text format.
 
     Raises `KeyError` for a missing parameter, and `ValueError` for a text that PostgreSQL cannot
