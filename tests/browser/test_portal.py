@@ -107,7 +107,7 @@ def test_a_change_by_somebody_else_is_shown_and_not_overwritten(admin: Visitor) 
             page.locator("button[aria-busy=false]", has_text="Add test origin").wait_for()
             assert page.get_by_label("Origin of a page").input_value().startswith("https://shop")
             assert page.get_by_role("listitem").filter(has_text="shop.example").count() == 0
-    admin.press("Go on all the same")
+    admin.press("Continue anyway")
     entry = page.get_by_role("listitem").filter(has_text="https://shop.example")
     entry.wait_for()
     admin.press("Remove https://shop.example", entry)

@@ -120,7 +120,7 @@ def test_a_refused_test_match_shows_the_reason_and_a_link_that_helps(admin: Visi
     try:
         admin.press("Seat two test players")
         # Turning the game off has raised the account's revision since the page was read.
-        admin.press("Go on all the same")
+        admin.press("Continue anyway")
         admin.page.get_by_text("game_not_licensed").wait_for()
         admin.page.get_by_text("Your server would get the same answer.").wait_for()
         assert axe_faults_in_both_schemes(admin.page) == []

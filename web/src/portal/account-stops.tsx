@@ -32,7 +32,7 @@ export function Stop({ account, first, onAct, onLeave }: StopProps) {
         </>
       ),
     },
-    { icon: 'seat', says: 'Every player is shut out: each session made so far is dead.' },
+    { icon: 'seat', says: 'Every player is shut out: no session made so far works any more.' },
     {
       icon: 'key',
       tone: 'warn',

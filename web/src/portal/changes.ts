@@ -34,7 +34,7 @@ const DONE: Record<string, string> = {
   'account.reactivated': 'switched the account on',
   'api_version.pinned': 'moved an API version',
   'emergency_stop.ordered': 'ordered an emergency stop',
-  'feed.rewound': 'set the feed back',
+  'feed.rewound': 'found that the feed has lost history',
   'game.live_denied': 'denied live access to a game',
   'game.live_granted': 'granted live access to a game',
   'game.live_requested': 'asked for live access to a game',

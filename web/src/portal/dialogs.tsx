@@ -70,7 +70,7 @@ function Changed({ api, what, versus, environment, onDone }: ChangedProps) {
         {versus === null ? 'Show what it is now' : 'Keep theirs'}
       </Button>
       <Button kind="yes-bad" onPress={() => onDone(true)}>
-        {versus === null ? 'Go on all the same' : 'Save mine on top'}
+        {versus === null ? 'Continue anyway' : 'Overwrite with mine'}
       </Button>
     </>
   );
@@ -82,7 +82,7 @@ function Changed({ api, what, versus, environment, onDone }: ChangedProps) {
       foot={foot}
     >
       <p>
-        Somebody has changed the account since this page read it. Nothing of yours is written yet.
+        Somebody has changed the account since this page read it. None of your changes is saved yet.
       </p>
       {change !== null && (
         <p>
@@ -162,7 +162,7 @@ export function Asking({ api, signIn, environment, tell }: AskingProps) {
       stepUp: (what, refused) => ask((done) => ({ kind: 'step-up', what, refused, done })),
       signInAgain: () => ask((done) => ({ kind: 'sign-in', done })),
       goOnDespiteChange: (what, versus) => ask((done) => ({ kind: 'change', what, versus, done })),
-      tellMerged: () => tell('Saved beside a change by somebody else.'),
+      tellMerged: () => tell('Saved. A change by somebody else was kept too.'),
     };
     api.ask(questions);
   }, [api]);

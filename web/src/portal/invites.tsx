@@ -167,7 +167,7 @@ interface NewInviteProps {
 
 const REFUSED: Record<string, string> = {
   invalid_email: 'This is not an address. One looks like name@company.example.',
-  address_outside_domain: 'Only addresses of the account’s domain are let in.',
+  address_outside_domain: 'Only addresses of the account’s domain are accepted.',
 };
 
 function NewInvite({ domain, onMake, onLeave }: NewInviteProps) {
@@ -199,7 +199,7 @@ function NewInvite({ domain, onMake, onLeave }: NewInviteProps) {
           help={
             domain === undefined
               ? 'They sign in with exactly this address.'
-              : `They sign in with exactly this address. Only ${domain} is let in.`
+              : `They sign in with exactly this address. Only ${domain} is accepted.`
           }
         />
         <fieldset class="stack tight">

@@ -148,7 +148,7 @@ interface FrameProps {
   children: ComponentChildren;
 }
 
-const NOT_READ = 'This page could not be read. Play, keys and webhooks are not touched by that.';
+const NOT_READ = 'This page could not be read. This does not affect play, keys or webhooks.';
 
 /** A page: its title, its answer, and what it has read. */
 export function PageFrame({ title, answer, acts, error: failed, ...rest }: FrameProps) {

@@ -224,7 +224,7 @@ export function wasTold(nudges: readonly Nudge[]): boolean | null {
 function nowStep({ match, nudges }: Life): StoryStep {
   const now = { key: 'now', at: null, icon: 'clock' } as const;
   if (match.status === 'started') {
-    return { ...now, title: 'The match runs', says: 'Its end comes into the feed by itself.' };
+    return { ...now, title: 'The match runs', says: 'Its end will appear in the feed.' };
   }
   if (!isPaid(match)) {
     return {

@@ -55,7 +55,7 @@ export function Detail({ event, environment }: DetailProps) {
       )}
       {event.kind === 'nudge' && !event.delivered && (
         <p>
-          The nudge arrived at no server that took it. No result is lost. Its answer is in{' '}
+          No server accepted the nudge. No result is lost. The answer is in{' '}
           <a href={linkTo(environment, 'webhooks')}>the attempts</a>.
         </p>
       )}
@@ -126,7 +126,7 @@ function CallDetail({ event, environment, refused }: CallProps) {
   const note = 'Put your own values in: what was sent is not kept anywhere.';
   return (
     <details open={refused}>
-      <summary>{refused ? 'Call it again, mended' : 'Call it again'}</summary>
+      <summary>{refused ? 'Call it again, corrected' : 'Call it again'}</summary>
       <Code
         label="Call as curl"
         text={curlOf(environment, event.method, event.path, body)}

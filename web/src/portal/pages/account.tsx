@@ -185,7 +185,7 @@ function Danger({ account, busy, onOpen }: DangerProps) {
 const REFUSED: Record<string, string> = {
   invalid_domain: 'This is not a domain. One looks like company.example.',
   domain_already_set: 'A domain is set already. Only the platform can change it.',
-  address_outside_domain: 'Your own address is outside it. Then nobody like you could be invited.',
+  address_outside_domain: 'Your address is outside it. Nobody with your domain could be invited.',
 };
 
 interface DomainProps extends Pick<PageProps, 'api' | 'account' | 'tell'> {

@@ -82,7 +82,7 @@ export default function Keys(props: PageProps) {
       loading={value === null}
     >
       <Problem error={doing.error} />
-      <Card flush foot="People see the last four characters of a key, and nobody sees more.">
+      <Card flush foot="Only the last four characters of a key are ever shown again.">
         {keys.length === 0 ? (
           <Empty icon="key" title="A key lets your server speak for you">
             It stays on your server, never in a page or an app: players get a session token, which

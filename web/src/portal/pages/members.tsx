@@ -75,7 +75,7 @@ function ask(asking: Asking) {
   return {
     title: `Make ${email} ${role === 'admin' ? 'an' : 'a'} ${role}?`,
     act: `Make ${email} ${role === 'admin' ? 'an' : 'a'} ${role}`,
-    will: [{ icon: 'people', says: `${role}: ${ROLES[role]}. From this second.` }],
+    will: [{ icon: 'people', says: `${role}: ${ROLES[role]}. It takes effect at once.` }],
   } as const;
 }
 

@@ -20,7 +20,7 @@ interface FieldsProps {
 type Colour = 'primaryColor' | 'backgroundColor' | 'textColor';
 
 const COLOURS: readonly (readonly [Colour, string, string])[] = [
-  ['primaryColor', 'Primary', 'Buttons and the player’s own pieces. On it stands black or white.'],
+  ['primaryColor', 'Primary', 'Buttons and the player’s own pieces. Text on it is black or white.'],
   ['backgroundColor', 'Background', ''],
   ['textColor', 'Text', ''],
 ];
