@@ -6,8 +6,8 @@ from typing import Any
 from load.story import Books, Ending
 
 from pgs.config import Config
+from pgs.storage.engines import open_database
 from pgs.storage.ledger import check_ledger
-from pgs.storage.opening import open_database
 
 
 def faults_of(books: Books, prize: int) -> list[str]:

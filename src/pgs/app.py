@@ -49,7 +49,7 @@ from pgs.http.outbound.tries import Outbound
 from pgs.http.outbound.trust import trusted_roots
 from pgs.keyfile import KeyFile
 from pgs.storage.database import Database
-from pgs.storage.opening import Ownership, make_keeper, open_database
+from pgs.storage.engines import Ownership, make_keeper, open_database
 
 MAKERS = Makers(
     roles={

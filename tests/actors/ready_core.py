@@ -14,7 +14,7 @@ import trio.lowlevel
 import trio.testing
 
 import pgs.app
-import pgs.storage.opening
+import pgs.storage.engines
 from pgs.actors.core import Core
 from pgs.actors.maintenance.chores import CHORES
 from pgs.actors.messages.account.lifecycle import CreatePartner, PartnerCreated, SwitchAccount
@@ -203,7 +203,7 @@ async def ready_core(
     async with AsyncExitStack() as stack:
         if all_here:
             stack.enter_context(mock.patch.object(PresenceRegister, "is_here", _is_here))
-        with mock.patch.object(pgs.storage.opening, "SqliteDatabase", database):
+        with mock.patch.object(pgs.storage.engines, "SqliteDatabase", database):
             opened = open_core(
                 Config(data_dir=folder),
                 clock=SystemClock() if threaded else clock(),

@@ -12,7 +12,7 @@ import trio
 from pgs.app import open_core
 from pgs.config import Config
 from pgs.domain.shards import shard_of
-from pgs.storage.opening import KeptShards
+from pgs.storage.engines import KeptShards
 from tests.journeys.client import PATIENCE_S, Client
 from tests.journeys.nodes import call_node
 from tests.journeys.partners import Partner, make_partner, make_tiers

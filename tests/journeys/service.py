@@ -28,8 +28,8 @@ from pgs.domain.versions import VERSIONS, ServedVersions
 from pgs.http.nodes.owners import Owners
 from pgs.serve import RunningService, running
 from pgs.storage.bulk import read_in_bulk
+from pgs.storage.engines import KeptShards
 from pgs.storage.ledger import LedgerReport, check_ledger
-from pgs.storage.opening import KeptShards
 from tests.journeys.client import PATIENCE_S, Client, InternalClient, SyncClient
 from tests.journeys.leaks import shaped_like_secrets
 from tests.journeys.partners import Partner, account, drain, make_partner, make_tiers

@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from pgs.config import Config
 from pgs.domain.shards import SHARDS
 from pgs.metrics import Metrics
-from pgs.storage.opening import mark_node
+from pgs.storage.engines import mark_node
 from tests.journeys.installation import OneNode, Seeded, node_in_process, seed, settled
 from tests.journeys.service import in_process, until
 from tests.postgres import Server

@@ -26,7 +26,7 @@ from pgs.keyfile import BadKeyFile
 from pgs.serve import running
 from pgs.storage.data_folder import DataFolderInUse
 from pgs.storage.database import Database
-from pgs.storage.opening import open_database
+from pgs.storage.engines import open_database
 from tests.http.raw import HANDSHAKE, Client
 from tests.http.sockets import LIMITS, OFFER, PING, PROTOCOL, closed
 from tests.journeys.client import PATIENCE_S, InternalClient

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pgs.config import BadSettings, Config
-from pgs.storage.opening import accept_loss, copy_to_folder, copy_to_server, open_database
+from pgs.storage.engines import accept_loss, copy_to_folder, copy_to_server, open_database
 
 URL = "postgresql://pgs@/pgs?host=/nowhere"
 

@@ -15,8 +15,8 @@ from pgs.keyfile import KeyFile
 from pgs.storage.accounts import insert_partner
 from pgs.storage.data_folder import BadSource, DataFolderInUse
 from pgs.storage.database import Database
+from pgs.storage.engines import copy_to_folder, copy_to_server, open_database
 from pgs.storage.ledger import check_ledger
-from pgs.storage.opening import copy_to_folder, copy_to_server, open_database
 from pgs.storage.postgres import copying
 from pgs.storage.seats import find_head
 from pgs.storage.transactions import StoreOutage, Tx

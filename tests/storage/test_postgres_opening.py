@@ -11,7 +11,7 @@ import trio
 from structlog.testing import capture_logs
 
 from pgs.config import Config
-from pgs.storage import opening
+from pgs.storage import engines
 from pgs.storage.backup import BadTarget
 from pgs.storage.data_folder import BadSource, DataRefused
 from pgs.storage.mark import MARK_NAME, read_mark
@@ -238,7 +238,7 @@ def test_migrations_that_cannot_be_read_are_an_outage(
 def test_a_service_without_a_key_ring_is_not_copied(url: str, tmp_path: Path) -> None:
     config = Config(data_dir=tmp_path / "data", database_url=url)
     with pytest.raises(BadSource, match="there is no key ring at"):
-        opening.copy_to_folder(config, url, tmp_path / "copy")
+        engines.copy_to_folder(config, url, tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
 
 

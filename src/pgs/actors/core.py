@@ -6,7 +6,7 @@ from pgs.actors.maintenance.runner import ChoreRunner
 from pgs.actors.partners import PartnerDirectory
 from pgs.actors.parts import Parts
 from pgs.actors.ports import NodesPort
-from pgs.storage.opening import KeptShards
+from pgs.storage.engines import KeptShards
 
 
 class Core(msgspec.Struct, frozen=True):

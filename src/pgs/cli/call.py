@@ -51,7 +51,7 @@ async def perform(config: Config, command: OperatorCommand[A, R], args: A) -> An
             return await call_operator(folder, command.name, args)
         except NotRunning:
             # Imported here: most calls find a running service and do not need these modules.
-            from pgs.storage.opening import has_been_used
+            from pgs.storage.engines import has_been_used
 
             if not command.starts_a_folder and not has_been_used(folder):
                 raise NoDatabase(str(folder)) from None
@@ -69,10 +69,10 @@ async def _refuse_beside_nodes(config: Config) -> None:
     if not config.node_name:
         return
     # Imported here: most calls find a running service and do not need this module.
-    from pgs.storage import opening
+    from pgs.storage import engines
 
     with suppress(StoreOutage):  # no node has started yet; or opening the database says why not
-        nodes = (await trio.to_thread.run_sync(opening.nodes_of, config)).nodes
+        nodes = (await trio.to_thread.run_sync(engines.nodes_of, config)).nodes
         if running := [node.name for node in nodes if node.running]:
             raise OthersRun(config.node_name, running)
 

@@ -116,7 +116,7 @@ def copy_database(
     Every row is compared and the ledgers are checked. Keys, cursors and feed positions stay valid.
     """
     with expected():
-        from pgs.storage.opening import copy_to_folder, copy_to_server
+        from pgs.storage.engines import copy_to_folder, copy_to_server
 
         loaded = settings(config, data)
         if source is None:
@@ -139,7 +139,7 @@ def accept_loss(as_json: Json = False, config: ConfigFile = None, data: DataDir 
     What was lost stays lost. The next start raises every feed above all positions ever read.
     """
     with expected():
-        from pgs.storage.opening import accept_loss as accept
+        from pgs.storage.engines import accept_loss as accept
 
         told = accept(settings(config, data), SystemClock().now())
     show(

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from pgs.cli.errors import REFUSED, expected, stop
 from pgs.cli.options import ConfigFile, DataDir, Json, Yes, make_sure, settings, show
 from pgs.cli.tables import add_row, cell, new_table
-from pgs.storage import opening
+from pgs.storage import engines
 from pgs.storage.nodes import NodeRuns, Nodes, NodeSeen, NoSuchNode
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="The node's PGS_NODE_N
 def list_nodes(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
     """List the nodes that have started, and the shards that they own now."""
     with expected():
-        seen = opening.nodes_of(settings(config, data))
+        seen = engines.nodes_of(settings(config, data))
     show(seen, _table, as_json=as_json)
 
 
@@ -54,8 +54,8 @@ def drain(
     """
     with expected():
         loaded = settings(config, data)
-        _known(lambda: opening.mark_node(loaded, name, draining=True), name)
-        seen = trio.run(_until_drained, lambda: opening.nodes_of(loaded), name, wait)
+        _known(lambda: engines.mark_node(loaded, name, draining=True), name)
+        seen = trio.run(_until_drained, lambda: engines.nodes_of(loaded), name, wait)
     show(seen, lambda seen: _drained(seen, name), as_json=as_json)
     left = seen.find(name)
     if wait and left is not None and left.shards:
@@ -73,7 +73,7 @@ def undrain(
     """Let a node take shards again."""
     with expected():
         loaded = settings(config, data)
-        seen = _known(lambda: opening.mark_node(loaded, name, draining=False), name)
+        seen = _known(lambda: engines.mark_node(loaded, name, draining=False), name)
     show(
         seen,
         lambda _: cell(f"Node {name} takes shards again, as soon as it runs."),
@@ -97,7 +97,7 @@ def remove(
     with expected():
         loaded = settings(config, data)
         try:
-            seen = _known(lambda: opening.remove_node(loaded, name), name)
+            seen = _known(lambda: engines.remove_node(loaded, name), name)
         except NodeRuns:
             raise stop(
                 f"node {name} runs. Drain it, stop it, and then remove it; `pgs node list` shows "

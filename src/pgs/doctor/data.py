@@ -6,7 +6,7 @@ from pgs.domain.keyring import parse_ring
 from pgs.games.installed import BadGame, load_games
 from pgs.http.embed.assets import read_assets
 from pgs.operator.protocol import is_running
-from pgs.storage.opening import has_been_used, look_at
+from pgs.storage.engines import has_been_used, inspect_database
 from pgs.storage.transactions import StoreOutage
 
 
@@ -48,7 +48,7 @@ def database(config: Config) -> Finding:
     if config.data_dir.exists() and is_running(config.data_dir):
         return Finding("database", "ok", "the running service has it open")
     try:
-        return Finding("database", "ok", look_at(config))
+        return Finding("database", "ok", inspect_database(config))
     except (BadSettings, StoreOutage) as error:
         return Finding(
             "database",

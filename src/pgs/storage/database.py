@@ -14,7 +14,7 @@ from pgs.storage.writer import Writer
 
 
 class Database(Protocol):
-    """An open database. `pgs.storage.opening` opens one.
+    """An open database. `pgs.storage.engines` opens one.
 
     `inline`: it reads and commits on the event loop's thread. That is for tests, whose virtual
     clock does not wait for other threads.

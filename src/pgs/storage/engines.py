@@ -1,4 +1,4 @@
-"""Opens the database that the settings name."""
+"""Opens the database that the settings name, on SQLite or on PostgreSQL."""
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -41,7 +41,7 @@ def has_been_used(folder: Path) -> bool:
     return any((folder / name).exists() for name in (DATABASE_NAME, MARK_NAME))
 
 
-def look_at(config: Config) -> str:
+def inspect_database(config: Config) -> str:
     """Return a sentence about the database that the next start would open. Writes nothing.
 
     No service may run on the data folder. Raises `BadSettings` and `StoreOutage`, whose messages
@@ -49,8 +49,8 @@ def look_at(config: Config) -> str:
     """
     if config.database_url:
         with _driver():
-            from pgs.storage.postgres.looking import look
-        return look(config.database_url)
+            from pgs.storage.postgres.inspection import inspect_server
+        return inspect_server(config.database_url)
     mark = judge(config.data_dir, config.key_file)
     path = config.data_dir / DATABASE_NAME
     if mark is not None and mark.state == "making":

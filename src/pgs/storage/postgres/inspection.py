@@ -9,7 +9,7 @@ from pgs.storage.postgres.migrating import has_schema
 from pgs.storage.transactions import StoreOutage
 
 
-def look(url: str) -> str:
+def inspect_server(url: str) -> str:
     """Return a sentence about the server of `url` and its database. Raises `StoreOutage`.
 
     Nothing is written, and no lock is taken.
