@@ -16,7 +16,7 @@ from pgs.http.embed import make_embed
 from pgs.http.game.auth import authenticate_session
 from pgs.http.identity.verifier import IdentityVerifier
 from pgs.http.nodes.calls import NodeCalls
-from pgs.http.nodes.commands import CommandCalls, CommandDoor
+from pgs.http.nodes.commands import CommandCalls, CommandReceiver
 from pgs.http.nodes.forwarding import Forwarding
 from pgs.http.outbound.fetch import JsonClient
 from pgs.http.pages import make_pages
@@ -63,7 +63,7 @@ async def among_nodes(app: Dispatcher, services: Services) -> AsyncIterator[App]
         return
     calls = NodeCalls()
     parts = services.parts
-    door = CommandDoor(
+    commands = CommandReceiver(
         services.owners.me.name,
         lambda: parts.ring,
         parts.clock,
@@ -77,7 +77,7 @@ async def among_nodes(app: Dispatcher, services: Services) -> AsyncIterator[App]
             lambda: parts.ring,
             calls,
             parts.on_event,
-            door,
+            commands,
             app.sockets.closing,
         )
     finally:

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from pgs.http.transport.accepted_socket import AcceptedSocket
 from pgs.http.transport.asgi import Receive, Scope, Send
-from pgs.http.transport.lane_connection import LaneConnection, Rest
+from pgs.http.transport.lane_connection import LaneConnection, LeaveLane
 from pgs.http.transport.lane_socket import LaneSocket
 from pgs.http.transport.upgrades import read_upgrade
 from tests.http.raw import HANDSHAKE, PATIENCE_S, SERVERS, UNHURRIED, ServeApp, serving, text_frame
@@ -86,7 +86,7 @@ async def test_a_handshake_after_requests_of_the_same_connection_is_accepted(
 
 
 async def test_an_open_socket_keeps_neither_its_headers_nor_what_has_read_them() -> None:
-    kinds = (LaneConnection, Rest, LaneSocket)
+    kinds = (LaneConnection, LeaveLane, LaneSocket)
     # Other tests of this process may have left some behind.
     left = [each for each in gc.get_objects() if type(each) in kinds]
     known = {id(each) for each in left}

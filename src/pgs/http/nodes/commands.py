@@ -79,7 +79,7 @@ class _Carried:
         self.answer: bytes | None = None  # None after the end: it was cut off
 
 
-class CommandDoor:
+class CommandReceiver:
     """Takes the commands of other nodes."""
 
     def __init__(

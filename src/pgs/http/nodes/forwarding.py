@@ -17,7 +17,7 @@ from pgs.domain.keyring import KeyRing
 from pgs.domain.shards import Node
 from pgs.http.nodes.answers import OWNER, send_answer, try_again
 from pgs.http.nodes.calls import Incoming, Lost, NodeCalls, NotReached, Outgoing
-from pgs.http.nodes.commands import CommandDoor
+from pgs.http.nodes.commands import CommandReceiver
 from pgs.http.nodes.owners import NotHere, Owners
 from pgs.http.nodes.routes import credential_of, shard_of_request
 from pgs.http.nodes.sockets import ForwardedSocket
@@ -58,8 +58,8 @@ class Forwarding:
 
     `ring` returns the key ring that all nodes share. `on_event` is told of `forwarded`, of
     `forward_refused` (a forwarded request for which this is not the owner), `forward_ownerless`,
-    `forward_not_reached` and `forward_lost`. `door` takes the operators' commands of other nodes.
-    `stopping` returns the code for the clients of forwarded sockets once this node stops.
+    `forward_not_reached` and `forward_lost`. `commands` takes the operators' commands of other
+    nodes. `stopping` returns the code for the clients of forwarded sockets once this node stops.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Forwarding:
         ring: Callable[[], KeyRing],
         calls: NodeCalls,
         on_event: OnEvent = ignore_event,
-        door: CommandDoor | None = None,
+        commands: CommandReceiver | None = None,
         stopping: Callable[[], Awaitable[int]] = trio.sleep_forever,
     ) -> None:
         self._app = app
@@ -77,7 +77,7 @@ class Forwarding:
         self._ring = ring
         self._calls = calls
         self._on_event = on_event
-        self._door = door
+        self._commands = commands
         self._stopping = stopping
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -85,8 +85,8 @@ class Forwarding:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        if self._door is not None and self._door.takes(scope):
-            if not await self._door.serve(scope, receive, send):
+        if self._commands is not None and self._commands.takes(scope):
+            if not await self._commands.serve(scope, receive, send):
                 await self._app(scope, receive, send)  # which answers 404
             return
         shard = shard_of_request(scope["raw_path"], scope["headers"], _offered(scope))

@@ -1,7 +1,7 @@
 """One accepted WebSocket as its handler sees it.
 
-One task reads it and another one writes to it. A socket with a wire of the lane needs no task that
-writes, because the wire writes at once. A client's use of time and memory is bounded.
+One task reads it and another one writes to it. A socket in the lane needs no task that writes:
+its `DirectSocket` writes at once. A client's use of time and memory is bounded.
 """
 
 from collections.abc import Awaitable, Callable
@@ -121,7 +121,7 @@ class Backlog:
             trio.lowlevel.reschedule(task, Value(text))
 
 
-class Wire(Protocol):
+class DirectSocket(Protocol):
     """A connection that carries the messages of an accepted socket without ASGI."""
 
     def begin(self, nursery: trio.Nursery, limits: SocketLimits) -> None:
@@ -149,7 +149,10 @@ class AcceptedSocket:
     """
 
     def __init__(
-        self, limits: SocketLimits, on_event: OnEvent = ignore_event, wire: Wire | None = None
+        self,
+        limits: SocketLimits,
+        on_event: OnEvent = ignore_event,
+        direct: DirectSocket | None = None,
     ) -> None:
         self.code: int | None = None
         """The code with which this side closes the socket; None until it does."""
@@ -158,7 +161,7 @@ class AcceptedSocket:
         self._on_event = on_event
         self._over = False
         self._inbox = Backlog(limits.inbox_messages, limits.inbox_chars)
-        self._wire = wire
+        self._direct = direct
         self._outbox = Backlog(limits.outbox_messages, limits.outbox_chars)
         # When the newest messages came, as many as may come in a second. An empty deque alone would
         # take 760 bytes.
@@ -187,7 +190,7 @@ class AcceptedSocket:
         """
         if self._over:
             return False
-        outbox = self._outbox if self._wire is None else self._wire
+        outbox = self._outbox if self._direct is None else self._direct
         if not outbox.put(text):
             self._fail(OVERLOADED, "socket_overloaded")
             return False
@@ -243,7 +246,7 @@ class AcceptedSocket:
                 return
         self._leave()
 
-    async def _listen(self, wire: Wire) -> None:
+    async def _listen(self, direct: DirectSocket) -> None:
         """Take what the client sends, like `_read`."""
         broken = False
 
@@ -252,7 +255,7 @@ class AcceptedSocket:
             broken = not self._hear(text)
             return not broken
 
-        await wire.listen(hear)
+        await direct.listen(hear)
         if not broken:
             self._leave()
 
@@ -282,22 +285,22 @@ class AcceptedSocket:
         Returns once the handler has returned and everything it sent is written, or the client has
         left.
         """
-        written, wire = trio.Event(), self._wire
+        written, direct = trio.Event(), self._direct
         try:
             async with trio.open_nursery() as nursery:
-                if wire is not None:
-                    wire.begin(nursery, self._limits)
-                    nursery.start_soon(self._listen, wire)
+                if direct is not None:
+                    direct.begin(nursery, self._limits)
+                    nursery.start_soon(self._listen, direct)
                 else:
                     nursery.start_soon(self._read, receive)
                     nursery.start_soon(self._write, send, written)
                 with self._handling:
                     await handler(self)
                 self.close(NORMAL)
-                if wire is not None:
+                if direct is not None:
                     with self._flushing:
-                        await wire.flush()
-                    await wire.finish(self.code)
+                        await direct.flush()
+                    await direct.finish(self.code)
                 else:
                     await written.wait()
                 nursery.cancel_scope.cancel()

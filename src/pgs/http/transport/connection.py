@@ -31,7 +31,7 @@ from hypercorn.typing import ConnectionState
 from hypercorn.utils import parse_socket_addr
 
 from pgs.http.transport.guards import GuardedH11, GuardedTasks
-from pgs.http.transport.lane_connection import LaneConnection, Rest
+from pgs.http.transport.lane_connection import LaneConnection, LeaveLane
 from pgs.http.transport.lane_socket import LaneSocket
 from pgs.http.transport.listener_config import GuardedConfig
 
@@ -91,13 +91,13 @@ class GuardedServer(TCPServer):
 
     async def _converse(self) -> None:
         lane, stream = self._guarded.lane, cast("object", self.stream)
-        rest = Rest(b"", trio.current_time() + self._guarded.limits.head_s, 0)
+        rest = LeaveLane(b"", trio.current_time() + self._guarded.limits.head_s, 0)
         if lane is not None and isinstance(stream, trio.SocketStream):
             self._lane = connection = LaneConnection(lane, self._guarded, self, stream, self._send)
             try:
                 await connection.serve()
                 return
-            except Rest as left:
+            except LeaveLane as left:
                 rest = left.with_traceback(None)  # its traceback would keep the lane in memory
             finally:
                 self._lane = None
@@ -114,7 +114,7 @@ class GuardedServer(TCPServer):
                 return
         await self._converse_with_hypercorn(rest)
 
-    async def _converse_with_hypercorn(self, rest: Rest) -> None:
+    async def _converse_with_hypercorn(self, rest: LeaveLane) -> None:
         socket = self.stream.socket
         tasks = GuardedTasks()
         async with tasks:

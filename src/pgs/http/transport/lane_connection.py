@@ -34,7 +34,7 @@ _IDLE: Final = _Phase.IDLE
 _BUSY: Final = _Phase.BUSY
 
 
-class Rest(Exception):
+class LeaveLane(Exception):
     """Raised when hypercorn has to take the connection over.
 
     `raw` are the bytes that it starts with, `until` is when their head must be complete, and
@@ -94,7 +94,7 @@ class LaneConnection:
         config.idle[owner] = None
 
     async def serve(self) -> None:
-        """Answer plain requests until the connection is over. Raises `Rest`."""
+        """Answer plain requests until the connection is over. Raises `LeaveLane`."""
         while True:
             if self._raw:  # the client did not wait for the last answer: let other tasks run
                 await trio.lowlevel.checkpoint()
@@ -131,7 +131,7 @@ class LaneConnection:
             self._until = min(self._until, self._lane.now() + self._config.limits.linger_s)
 
     async def _whole(self, call: Call | Unfinished | None) -> Call | None:
-        """Return a request once all of it is here; None if that never happens. Raises `Rest`."""
+        """Return a request once all of it is here; None if it never is. Raises `LeaveLane`."""
         limits = self._config.limits
         while isinstance(call, Unfinished):
             if self._phase is _IDLE:
@@ -154,12 +154,12 @@ class LaneConnection:
         return call
 
     def _hand_over_unless(self, over: bool) -> None:
-        """Raise `Rest` if the connection is not over."""
+        """Raise `LeaveLane` if the connection is not over."""
         if not over:
             until = self._lane.now() + self._config.limits.head_s
             if self._phase is _Phase.HEAD:
                 until = self._until
-            raise Rest(self._raw, until, self._answered)
+            raise LeaveLane(self._raw, until, self._answered)
 
     async def _read(self) -> bool:
         """Read on. Return False if the client has ended, or the wait has taken too long.

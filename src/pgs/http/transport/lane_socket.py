@@ -23,7 +23,7 @@ from pgs.http.transport.accepted_socket import SocketLimits
 from pgs.http.transport.asgi import App, Headers, Message
 from pgs.http.transport.frames import PING, FrameReader, close_frame, text_frame
 from pgs.http.transport.listener_config import GuardedConfig
-from pgs.http.transport.sockets import WIRE
+from pgs.http.transport.sockets import DIRECT_SOCKET
 from pgs.http.transport.upgrades import Upgrade
 from pgs.http.transport.websocket_guard import FRAMES_PER_CHECKPOINT
 
@@ -97,7 +97,7 @@ class LaneSocket:
             "headers": upgrade.headers,
             "subprotocols": upgrade.subprotocols,
             "state": {},
-            WIRE: self,
+            DIRECT_SOCKET: self,
         }
         await app(scope, self._receive, self._respond)
         if not self._lost:

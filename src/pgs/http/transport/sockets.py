@@ -21,7 +21,7 @@ from typing import Final
 import msgspec
 import trio
 
-from pgs.http.transport.accepted_socket import AcceptedSocket, Handler, SocketLimits, Wire
+from pgs.http.transport.accepted_socket import AcceptedSocket, DirectSocket, Handler, SocketLimits
 from pgs.http.transport.asgi import Headers, OnEvent, Receive, Scope, Send, ignore_event
 
 GOING_AWAY: Final = 1001
@@ -31,8 +31,8 @@ TELL_S: Final = 0.25
 """Seconds that a stop waits until open sockets have been told. Clients that read are told within
 milliseconds; the others have the grace period of the stop."""
 
-WIRE: Final = "pgs.wire"
-"""The name under which the scope of a socket in the lane has its `Wire`."""
+DIRECT_SOCKET: Final = "pgs.direct_socket"
+"""The name under which the scope of a socket in the lane has its `DirectSocket`."""
 
 _NOT_OFFERED: Final = "The handshake must offer the subprotocol `{}`."
 
@@ -106,8 +106,8 @@ async def serve_socket(
     if subprotocol is not None and subprotocol not in scope.get("subprotocols", ()):
         await refuse_handshake(send, 400, {"error": _NOT_OFFERED.format(subprotocol)})
         return
-    wire: Wire | None = scope.get(WIRE)
-    socket = AcceptedSocket(limits, sockets.on_event, wire)
+    direct: DirectSocket | None = scope.get(DIRECT_SOCKET)
+    socket = AcceptedSocket(limits, sockets.on_event, direct)
     with sockets.hold(socket):
         await send({"type": "websocket.accept", "subprotocol": subprotocol})
         await socket.run(receive, send, handler)
