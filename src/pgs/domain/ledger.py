@@ -20,6 +20,8 @@ RAKE: Final = "rake"
 FIRST_HASH: Final = ""
 """What the first row of a ledger is chained to."""
 
+_encode: Final = msgspec.json.Encoder().encode
+
 Kind = Literal["charge", "prize", "refund", "rake"]
 
 
@@ -41,6 +43,7 @@ class Transfer(msgspec.Struct, frozen=True):
 class LedgerRow(msgspec.Struct, frozen=True):
     """A transfer with its number: the rows of a partner and environment are numbered from 1.
 
+    The fields between `at` and `hash` are those of `Transfer`, in the same order.
     `hash` covers the row and the hash of the row before it.
     """
 
@@ -95,19 +98,9 @@ def row_after(
     at: int,
 ) -> LedgerRow:
     """Return a transfer as the row that follows row `seq`, whose hash is `before`."""
-    row = LedgerRow(
-        partner_id,
-        environment,
-        seq + 1,
-        at,
-        transfer.kind,
-        transfer.debit,
-        transfer.credit,
-        transfer.seat_id,
-        transfer.match_id,
-        transfer.amount_usd_cents,
-    )
-    return msgspec.structs.replace(row, hash=hash_of(row, before))
+    moved = msgspec.structs.astuple(transfer)
+    sealed = _sealed((before, partner_id, environment, at, *moved))
+    return LedgerRow(*(partner_id, environment, seq + 1, at, *moved, sealed))
 
 
 def hash_of(row: LedgerRow, before: str) -> str:
@@ -115,16 +108,9 @@ def hash_of(row: LedgerRow, before: str) -> str:
 
     The row's number is left out, so that a row in the wrong place can be told from an altered one.
     """
-    fields = (
-        before,
-        row.partner_id,
-        row.environment,
-        row.at,
-        row.kind,
-        row.debit,
-        row.credit,
-        row.seat_id,
-        row.match_id,
-        row.amount_usd_cents,
-    )
-    return hashlib.sha256(msgspec.json.encode(fields)).hexdigest()
+    partner_id, environment, _, at, *moved, _ = msgspec.structs.astuple(row)
+    return _sealed((before, partner_id, environment, at, *moved))
+
+
+def _sealed(fields: tuple[str | int | None, ...]) -> str:
+    return hashlib.sha256(_encode(fields)).hexdigest()

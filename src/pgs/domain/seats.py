@@ -149,7 +149,7 @@ def new_seat(
         stake_status="pending",
         seated_at=now,
         settlement=settlement,
-        due_at=retry_at(now, now),
+        due_at=now + RETRY_MIN_S,
         updated_at=now,
     )
 

@@ -56,6 +56,11 @@ class Job:
         self.task: trio.lowlevel.Task | None = None
         self.result: outcome.Value[Outcome] | outcome.Error | None = None
 
+    def leave(self, _: Any) -> trio.lowlevel.Abort:
+        """Note that the caller was cancelled and does not wait for the outcome."""
+        self.task = None
+        return trio.lowlevel.Abort.SUCCEEDED
+
 
 class Commits(Protocol):
     """Commits transactions on the connection of one engine. It is used by one thread at a time."""
@@ -141,12 +146,7 @@ class Writer:
             handing, self._handing = self._handing, None
             trio.lowlevel.reschedule(handing)
         job.task = trio.lowlevel.current_task()
-
-        def abort(_: Any) -> trio.lowlevel.Abort:
-            job.task = None
-            return trio.lowlevel.Abort.SUCCEEDED
-
-        result: Outcome = await trio.lowlevel.wait_task_rescheduled(abort)
+        result: Outcome = await trio.lowlevel.wait_task_rescheduled(job.leave)
         return result
 
     @property

@@ -100,7 +100,8 @@ class Cell:
         now = self.system.now()
         if self.restarts.degraded(now):
             raise Degraded("the partner is degraded")
-        self._make_room(now, self._limit + reserve)
+        if len(self._queue) >= self._limit + reserve:
+            self._make_room(now, self._limit + reserve)
         if not self._running:
             self.system.enter(self, self._run)
             self._running = True
@@ -110,8 +111,7 @@ class Cell:
         self._wake()
 
     def _make_room(self, now: float, limit: int) -> None:
-        if len(self._queue) >= limit:
-            self._drop_expired(now)
+        self._drop_expired(now)
         if len(self._queue) >= limit:
             self.system.on_event("mailbox_full")
             raise Overloaded("mailbox full")
@@ -136,6 +136,11 @@ class Cell:
             )
 
     # --- for the actor, while it handles a message
+
+    @property
+    def holds_messages(self) -> bool:
+        """Whether a message waits."""
+        return bool(self._queue)
 
     def take_along(self, wanted: Callable[[Message], bool]) -> Envelope | None:
         """Remove the next queued message and return it, if it is an ask and `wanted` accepts it.
@@ -273,12 +278,11 @@ class Cell:
     async def _park(self) -> None:
         """Wait for a message, or for `stop`, which a cancelled system calls, too."""
         self._parked = trio.lowlevel.current_task()
+        await trio.lowlevel.wait_task_rescheduled(self._unpark)
 
-        def abort(_: Any) -> trio.lowlevel.Abort:
-            self._parked = None
-            return trio.lowlevel.Abort.SUCCEEDED
-
-        await trio.lowlevel.wait_task_rescheduled(abort)
+    def _unpark(self, _: Any) -> trio.lowlevel.Abort:
+        self._parked = None
+        return trio.lowlevel.Abort.SUCCEEDED
 
     # --- failures
 

@@ -110,12 +110,11 @@ class Envelope:
             await trio.lowlevel.checkpoint()
             return self._result.unwrap()
         self._task = trio.lowlevel.current_task()
+        return await trio.lowlevel.wait_task_rescheduled(self._leave)
 
-        def abort(_: Any) -> trio.lowlevel.Abort:
-            self._task = None
-            return trio.lowlevel.Abort.SUCCEEDED
-
-        return await trio.lowlevel.wait_task_rescheduled(abort)
+    def _leave(self, _: Any) -> trio.lowlevel.Abort:
+        self._task = None
+        return trio.lowlevel.Abort.SUCCEEDED
 
 
 class Actor(Protocol):

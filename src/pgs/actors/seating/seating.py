@@ -41,6 +41,11 @@ class WaitingCall(msgspec.Struct, frozen=True):
 class Mailbox(Protocol):
     """The actor's own mailbox, from which it takes further asks along with the current one."""
 
+    @property
+    def holds_messages(self) -> bool:
+        """Whether a message waits."""
+        ...
+
     def take_along(self, wanted: Callable[[Message], bool]) -> Envelope | None:
         """Remove the next queued message and return it, if it is an ask and `wanted` accepts it."""
         ...

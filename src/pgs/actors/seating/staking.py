@@ -96,6 +96,8 @@ def _others(seats: Seating, command: StakeSeat) -> list[Envelope]:
     if seats.stakes_alone:
         seats.stakes_alone -= 1
         return []
+    if not seats.mailbox.holds_messages:
+        return []
     keys = {command.request.idempotency_key}
 
     def is_wanted(message: Message) -> bool:
