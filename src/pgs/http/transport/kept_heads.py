@@ -16,8 +16,9 @@ from pgs.http.transport.asgi import Headers
 from pgs.http.transport.plain_heads import MAX_PLAIN_BYTES, PlainHead, read_plain_head
 
 KEPT_HEADS_MAX: Final = 1024
-"""Heads that are kept: some kinds of clients times some paths times some dozens of lengths. When
-one more comes, all are dropped, and each is read again when it comes again."""
+"""Heads that are kept: one for each kind of client, path and length of a body. Most services see a
+few kinds, some paths and dozens of lengths. Beyond that all are dropped, and kept anew as they
+come."""
 
 KEPT_HEAD_BYTES: Final = 1024
 """Bytes of a head that is kept, without its token. Clients of an API send a few hundred."""

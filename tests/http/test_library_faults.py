@@ -84,20 +84,20 @@ INDEX: dict[str, tuple[str, ...]] = {
         "http/test_edge.py"
         "::test_a_body_that_grows_too_long_is_refused_whatever_the_application_does",
         "http/test_pages.py::test_an_unknown_path_is_a_404_in_the_error_shape",
-        "http/test_traps.py::test_a_page_that_reads_a_body_with_quart_never_answers_with_html",
-        "http/test_traps.py::test_no_handler_has_quart_read_its_json",
+        "http/test_library_faults.py::test_a_page_that_reads_a_body_with_quart_never_answers_with_html",
+        "http/test_library_faults.py::test_no_handler_has_quart_read_its_json",
         "journeys/test_bodies.py::test_a_body_that_is_no_json_object_is_a_plain_400",
         "journeys/test_bodies.py::test_every_endpoint_refuses_a_repeated_name",
     ),
     "10. a client that left, or only closed its half, cancelled what it had asked for": (
         "http/test_server_bounds.py::test_a_handler_learns_that_its_client_left_and_may_go_on",
         "http/test_server_bounds.py::test_a_client_that_has_sent_everything_may_close_its_half",
-        "http/test_traps.py::test_a_requested_seat_is_taken_even_if_the_client_leaves",
+        "http/test_library_faults.py::test_a_requested_seat_is_taken_even_if_the_client_leaves",
         "faults/test_crashes.py::test_a_client_that_disconnects_does_not_undo_its_call",
     ),
     "11. a crash of a task in Quart's nursery is logged and nothing else, so nothing that "
     "matters may live in it": (
-        "http/test_traps.py::test_a_crash_in_quarts_nursery_takes_no_actor_down",
+        "http/test_library_faults.py::test_a_crash_in_quarts_nursery_takes_no_actor_down",
     ),
     "12. a WebSocket that failed closed with 1000, clients were not told of a stop, sizes were in "
     "characters, any subprotocol was accepted, and a handler that was not reading noticed no "
@@ -126,8 +126,8 @@ INDEX: dict[str, tuple[str, ...]] = {
         "http/test_sockets.py::test_a_segment_full_of_empty_frames_leaves_room_for_others",
     ),
     "13. a package called http hides the standard library's": (
-        "http/test_traps.py::test_the_standard_librarys_http_is_not_hidden",
-        "http/test_traps.py::test_the_command_line_starts_from_any_folder_that_is_not_a_package",
+        "http/test_library_faults.py::test_the_standard_librarys_http_is_not_hidden",
+        "http/test_library_faults.py::test_the_command_line_starts_from_any_folder_that_is_not_a_package",
     ),
 }
 
