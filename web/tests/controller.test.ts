@@ -231,7 +231,7 @@ test('a session without a paid seat is told apart from one that waits', async ()
   assert.equal(toPage().at(-1)?.status, 'waiting');
 });
 
-test('low time is told once in a turn', async () => {
+test('low time is announced once in a turn', async () => {
   const { browser, controller, announced } = await connected();
   browser.newest.deliver(snapshot({ deadlineAtMs: browser.time + 30_000 }));
   await browser.pass(19_999 - controller.published.play.aheadMs);

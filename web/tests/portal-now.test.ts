@@ -39,7 +39,7 @@ test('a refusal gives way to its call, and only to that', () => {
   assert.equal(withEvent(rows, call(404, 'seat_not_found'), 2).length, 2);
 });
 
-test('rows stay while another page is open, and the time in which nobody listened is told', () => {
+test('rows stay while another page is open, with the time in which nobody listened', () => {
   const [api, other] = [{}, {}] as [Api, Api];
   assert.deepEqual(keptRows(api, 'test', 5), []);
   keepRows(api, 'test', [{ number: 7, event: call(200) }], 10);

@@ -10,7 +10,7 @@ import { stepsOf } from '../src/portal/steps';
 
 const NOTHING = { webhook: undefined, keys: [], tiers: [] };
 
-test('three failures in a row have a banner, and a webhook that is off the worst one', () => {
+test('three failures in a row have a banner, and a webhook that is off the most urgent one', () => {
   const titles = (enabled: boolean, consecutiveFailures: number) =>
     bannersOf('test', { ...NOTHING, webhook: { enabled, consecutiveFailures } });
   assert.deepEqual(titles(true, 2), []);

@@ -42,7 +42,7 @@ test('every page has an address', () => {
   assert.equal(pathOf('live', home!), '/portal/live');
 });
 
-test('an address that leads to no page is told as such, and does not show Home', () => {
+test('an address that leads to no page says so, and does not show Home', () => {
   for (const path of ['live/nothing', 'nothing', 'live/try', 'test/matches', 'live/invoice/']) {
     assert.equal(placeOf(`/portal/${path}`).route, NOWHERE, path);
   }
