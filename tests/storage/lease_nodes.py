@@ -66,6 +66,7 @@ class LeaseNode:
         self.name = name
         self.released: list[int] = []
         self.drops = 0
+        self.moved = False  # whether another server takes writes
         self.hold: trio.Event | None = None  # what the release of a shard waits for
         self.samples: list[tuple[float, frozenset[int]]] = []
         self.line = line_of(url, name)
@@ -75,6 +76,7 @@ class LeaseNode:
             lambda: Connection(connect(url, f"pgs {name} watch"), lambda _: None),
             release=self._release,
             drop=self._drop,
+            elsewhere=lambda: self.moved,
         )
         self.line.on_lost = self.keeper.lose
 

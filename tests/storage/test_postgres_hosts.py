@@ -9,7 +9,13 @@ import psycopg
 import pytest
 
 from pgs.storage.postgres import hosts
-from pgs.storage.postgres.hosts import ASK_S, HEAD_START_S, hosts_of, primary_of
+from pgs.storage.postgres.hosts import (
+    ASK_S,
+    HEAD_START_S,
+    hosts_of,
+    primary_elsewhere,
+    primary_of,
+)
 from pgs.storage.postgres.session import WriterSession
 from pgs.storage.transactions import StoreOutage
 from tests import postgres
@@ -129,6 +135,20 @@ def test_an_old_primary_whose_commits_nobody_confirms_is_soon_passed_over(both: 
         both.found()
     confirm(both.one, True)
     assert both.found(last=str(both.two.folder)) == str(both.one.folder)
+
+
+@pytest.mark.postgres
+@pytest.mark.slow
+def test_another_host_that_confirms_commits_is_found_and_one_that_does_not_is_not(
+    both: Hosts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = ({"host": str(server.folder), "port": "5432"} for server in (both.one, both.two))
+    assert primary_elsewhere(both.url, "pgs n1", one) == two
+    assert primary_elsewhere(both.url, "pgs n1", two) == one
+    confirm(both.two, False)
+    monkeypatch.setattr(hosts, "ASK_S", HEAD_START_S * 2)
+    assert primary_elsewhere(both.url, "pgs n1", one) is None
+    assert primary_elsewhere(both.one.url("postgres"), "pgs n1", one) is None
 
 
 @pytest.mark.postgres

@@ -2,7 +2,7 @@
 
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,8 @@ import pytest
 import trio
 
 from pgs.domain.shards import SHARDS
-from pgs.storage.postgres.hand_over import GIVE_MAX
+from pgs.storage.postgres import sharing
+from pgs.storage.postgres.sharing import GIVE_MAX
 from tests.journeys.client import PATIENCE_S
 from tests.journeys.service import until
 from tests.postgres import Server, running_server
@@ -155,6 +156,33 @@ async def test_after_a_crash_of_the_server_every_shard_has_one_owner_again(
         await until(lambda: all(node.drops for node in nodes))
         await until_shares(nodes, 21, 21, 22)
         assert overlaps(of_process(nodes)) == []
+
+
+async def test_after_a_crash_of_the_server_each_node_has_its_former_shards_again(
+    server: Server, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # However late a node comes back, nobody takes its shards meanwhile.
+    monkeypatch.setattr(sharing, "RETURN_S", PATIENCE_S)
+    async with three_nodes(url) as nodes:
+        before = {node.name: node.keeper.owned for node in nodes}
+        await until(lambda: all(_knows(node, before) for node in nodes))
+        drops = [node.drops for node in nodes]
+        await trio.to_thread.run_sync(server.crash)
+        server.start()
+        await until(lambda: all(map(_differs, nodes, drops)))
+        await until_shares(nodes, 21, 21, 22)
+        assert {node.name: node.keeper.owned for node in nodes} == before
+        assert overlaps(of_process(nodes)) == []
+
+
+def _knows(node: LeaseNode, owners: Mapping[str, frozenset[int]]) -> bool:
+    """Return whether a node knows these owners."""
+    found = {
+        shard: owner.name
+        for shard in range(SHARDS)
+        if (owner := node.keeper.owner_of(shard)) is not None
+    }
+    return found == {shard: name for name, shards in owners.items() for shard in shards}
 
 
 @asynccontextmanager

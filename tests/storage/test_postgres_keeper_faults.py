@@ -14,9 +14,9 @@ from pgs.domain.leases import TAKE_S
 from pgs.domain.shards import SHARDS
 from pgs.storage.postgres import keeper as rules
 from pgs.storage.postgres import looks
-from pgs.storage.postgres.hand_over import GIVE_MAX
 from pgs.storage.postgres.lease import number_of
 from pgs.storage.postgres.session import WriterSession
+from pgs.storage.postgres.sharing import GIVE_MAX
 from tests.journeys.service import until
 from tests.postgres import Server
 from tests.storage.lease_nodes import LeaseNode, database_of_nodes, lease_node
@@ -163,6 +163,36 @@ async def test_a_node_whose_beat_gets_no_answer_gives_its_session_up_and_opens_a
         await until(lambda: len(node.keeper.owned) == SHARDS)
 
 
+async def test_a_node_leaves_a_server_that_confirms_no_beat_once_another_takes_writes(
+    url: str,
+    operator: psycopg.Connection[Any],
+    logs: list[EventDict],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rules, "LATE_S", 0.1)
+    async with owner_of_all(url) as node:
+        with operator.transaction():
+            operator.execute("select from node for update")
+            node.moved = True
+            await until_told(logs, "primary_elsewhere")
+            assert node.keeper.owned == frozenset()
+            assert node.drops >= 1
+        assert {"session_silent", "session_ended"}.isdisjoint(one["event"] for one in logs)
+        node.moved = False
+        await until(lambda: len(node.keeper.owned) == SHARDS)
+
+
+async def test_a_node_stays_at_a_server_that_confirms_its_beats(
+    url: str, operator: psycopg.Connection[Any]
+) -> None:
+    async with owner_of_all(url) as node:
+        node.moved = True
+        ((before,),) = operator.execute("select beat from node").fetchall()
+        await until(lambda: operator.execute("select beat from node").fetchall() > [(before + 3,)])
+        assert node.drops == 0
+        assert len(node.keeper.owned) == SHARDS
+
+
 async def test_shards_that_cannot_be_taken_are_taken_on_a_later_session(
     url: str, operator: psycopg.Connection[Any], logs: list[EventDict]
 ) -> None:
@@ -229,7 +259,7 @@ async def test_a_shard_that_is_released_after_its_session_has_ended_stays_with_t
         released = trio.Event()
         node.hold = released
         operator.execute(
-            "insert into node values ('n2', 2, 'n2:8000', nextval('node_session'), 1, 'up')"
+            "insert into node values ('n2', 2, 'n2:8000', nextval('node_session'), 9, 'up')"
         )
         operator.execute("select pg_advisory_lock(2, 2)")
         await until(lambda: len(node.keeper.owned) == SHARDS - GIVE_MAX)

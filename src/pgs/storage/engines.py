@@ -209,6 +209,7 @@ def make_keeper(config: Config, database: Database, holder: Holder) -> KeptShard
         drop=holder.drop,
         prepare=holder.prepare,
         taken=holder.taken,
+        elsewhere=database.is_primary_elsewhere,
     )
     line.on_lost = keeper.lose
     if database.notices is not None:

@@ -27,6 +27,7 @@ from pgs.storage.postgres.commits import PostgresCommits
 from pgs.storage.postgres.connecting import connect
 from pgs.storage.postgres.connection import Connection, Lost, StatementRefused
 from pgs.storage.postgres.counts import CommitCount
+from pgs.storage.postgres.hosts import primary_elsewhere
 from pgs.storage.postgres.identity import DatabaseIdentity, judge, judge_new, raise_feeds
 from pgs.storage.postgres.lease import number_of
 from pgs.storage.postgres.migrating import has_schema, migrate, migrations_of
@@ -93,6 +94,7 @@ class PostgresDatabase:
             session = WriterSession(url, self._name, 1, self._number)
             undo.callback(session.close)
             self._address = session.address
+            self._moved_to: dict[str, str] | None = None
             self._refuse_a_pooler()
             undo.callback(self._close_readers)
             identity = self._prepare(session, mark, key_file or folder / KEY_FILE_NAME, on_locked)
@@ -162,7 +164,9 @@ class PostgresDatabase:
         if self._lost is not None:
             raise StoreOutage(self._lost)
         number = self._session.number + 1
-        session = WriterSession(self._url, self._name, number, self._number, self._address)
+        last = self._moved_to or self._address
+        self._moved_to = None
+        session = WriterSession(self._url, self._name, number, self._number, last)
         try:
             held = self._count.held(session.connection)
             if held < self._commits:
@@ -273,6 +277,11 @@ class PostgresDatabase:
     def watch(self) -> Connection:
         """Return a connection to the writer's server, for looks at other nodes."""
         return Connection(connect(self._here(), f"{self._name} watch"), lambda warning: None)
+
+    def is_primary_elsewhere(self) -> bool:
+        """Return whether another host confirms commits now; the next session begins with it."""
+        self._moved_to = primary_elsewhere(self._url, self._name, self._address)
+        return self._moved_to is not None
 
     def _on_a_connection(self, work: Callable[[Connection], list[str]]) -> list[str]:
         connection = self._bulk_connection()

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import trio
 
 from pgs.storage.postgres import lease
 from pgs.storage.postgres.lease import WriterLine
 from pgs.storage.postgres.session import WritingSession
-
-GIVE_MAX: Final = 8
-"""Shards that a node hands over at once when another node joins. Their partners are refused until
-the new owner answers, and it answers sooner for a few shards than for many."""
 
 
 class _Together:

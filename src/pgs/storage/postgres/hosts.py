@@ -81,19 +81,40 @@ def primary_of(url: str, name: str, last: Mapping[str, str] | None = None) -> st
     # The sort keeps the order of the others.
     hosts.sort(key=lambda host: last is None or not _is_same(host, last))
     addresses = [conninfo.make_conninfo(url, **_only(host)) for host in hosts]
-    return _first_of(addresses, f"{name} asks")
+    return _first_of(addresses, f"{name} asks", HEAD_START_S)
+
+
+def primary_elsewhere(url: str, name: str, used: Mapping[str, str]) -> dict[str, str] | None:
+    """Return another host than `used` that confirms commits, or None if there is none.
+
+    If there is one, a standby was promoted, and `used` may never confirm a commit again. `used` is
+    a host and a port; what is returned can be the `last` of `primary_of`.
+    """
+    others = [host for host in hosts_of(url) if not _is_same(host, used)]
+    if not others:
+        return None
+    addresses = [conninfo.make_conninfo(url, **_only(host)) for host in others]
+    try:
+        found = _first_of(addresses, f"{name} asks", 0)
+    except StoreOutage:
+        return None
+    name, port = _place(others[addresses.index(found)])
+    return {"host": name, "port": port}
 
 
 def _is_same(host: Mapping[str, str], last: Mapping[str, str]) -> bool:
-    name, port = host.get("host", host.get("hostaddr")), host.get("port", _USUAL_PORT)
-    return (name, port) == (last.get("host"), last.get("port"))
+    return _place(host) == (last.get("host"), last.get("port"))
+
+
+def _place(host: Mapping[str, str]) -> tuple[str, str]:
+    return host.get("host") or host.get("hostaddr", ""), host.get("port", _USUAL_PORT)
 
 
 def _only(host: Mapping[str, str]) -> dict[str, str]:
     return {name: host.get(name, "") for name in ("host", "hostaddr", "port")}
 
 
-def _first_of(addresses: Sequence[str], name: str) -> str:
+def _first_of(addresses: Sequence[str], name: str, head_start_s: float) -> str:
     answers: SimpleQueue[_Asking] = SimpleQueue()
     asked: list[_Asking] = []
     failed: list[str] = []
@@ -103,7 +124,7 @@ def _first_of(addresses: Sequence[str], name: str) -> str:
             wait_s = left_s
             if len(asked) < len(addresses):
                 asked.append(_Asking(addresses[len(asked)], name, answers))
-                wait_s = min(HEAD_START_S, left_s)
+                wait_s = min(head_start_s, left_s)
             try:
                 answer = answers.get(timeout=wait_s)
             except Empty:

@@ -14,14 +14,16 @@ import structlog
 import trio
 
 from pgs.domain.leases import HEARTBEAT_S, Beat, Sightings, answers_from, is_fresh, may_end
-from pgs.domain.shards import Node, share_out
+from pgs.domain.shards import Node
 from pgs.storage.nodes import Tally
 from pgs.storage.postgres import lease
 from pgs.storage.postgres.connection import Connection, StatementRefused
-from pgs.storage.postgres.hand_over import GIVE_MAX, HandOvers
+from pgs.storage.postgres.fail_overs import LATE_S, leave_old_primaries
+from pgs.storage.postgres.hand_over import HandOvers
 from pgs.storage.postgres.lease import Look, Seen, State, WriterLine
 from pgs.storage.postgres.looks import LOOK_S, Looks
 from pgs.storage.postgres.session import WritingSession
+from pgs.storage.postgres.sharing import Sharing
 from pgs.storage.transactions import StoreOutage
 
 REOPEN_S: Final = 0.1
@@ -48,6 +50,7 @@ class Keeper:
     `watch` opens a connection for looks, to the server of the writer. `prepare` is called with
     shards that were taken, and reads what the node must know before it answers for them; it may
     raise `StoreOutage`, and is called again then. `taken` is called once the node answers for them.
+    `elsewhere` returns in a thread whether another server than the session's takes writes now.
     `release` is called for each shard that is handed over: it returns once nothing of the shard is
     written any more. `drop` is called when the session has ended: whatever the node holds in memory
     may be out of date.
@@ -63,6 +66,7 @@ class Keeper:
         drop: Callable[[], None],
         prepare: Callable[[Collection[int]], Awaitable[None]] = _prepare_nothing,
         taken: Callable[[Collection[int]], None] = _do_nothing,
+        elsewhere: Callable[[], bool] = lambda: False,
     ) -> None:
         self.tally = Tally()
         self._me = me
@@ -73,6 +77,7 @@ class Keeper:
         self._drop_memory = drop
         self._prepare = prepare
         self._tell_taken = taken
+        self._is_primary_elsewhere = elsewhere
         self._session: WritingSession | None = None
         self._hand_overs: HandOvers  # of this session
         self._number = 0
@@ -83,6 +88,7 @@ class Keeper:
         self._taking: dict[int, Mapping[int, float]] = {}  # by shard: the shards taken with it
         self._giving: set[int] = set()
         self._sightings = Sightings()
+        self._sharing = Sharing(me.name)
         self._nodes: dict[str, Node] = {}
         self._owners: dict[int, str] = {}
         self._stopping = False
@@ -127,6 +133,9 @@ class Keeper:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._keep_session)
             nursery.start_soon(self._keep_looking, nursery)
+            nursery.start_soon(
+                leave_old_primaries, self._late_session, self._is_primary_elsewhere, self.lose
+            )
 
     async def stop(self) -> None:
         """Hand over every shard. Call it with a deadline, and cancel `run` afterwards."""
@@ -167,6 +176,8 @@ class Keeper:
             failing = False
             self._session, self._number, self._last_beat = session, number, began
             self._hand_overs = HandOvers(self._line, session, self._me.name, number)
+            self._sharing.begin(trio.current_time())
+            self.hurry()
             self.tally.sessions += 1
             self._own_numbers.add(number)
             self._ended = trio.Event()
@@ -193,6 +204,9 @@ class Keeper:
                 self._last_beat = submitted
             with trio.move_on_at(submitted + HEARTBEAT_S):
                 await self._ended.wait()
+
+    def _late_session(self) -> WritingSession | None:
+        return self._session if self.beat_age(trio.current_time()) >= LATE_S else None
 
     def lose(self, session: WritingSession) -> None:
         """Forget everything that depended on a session that has ended, and end it."""
@@ -224,6 +238,7 @@ class Keeper:
         self._sightings = self._sightings.look([node.beat for node in seen.nodes], now)
         self._nodes = {node.node.name: node.node for node in seen.nodes}
         self._owners = dict(seen.owners)
+        self._sharing.note(seen)
         states = {node.node.name: node.state for node in seen.nodes}
         self.tally.draining = states.get(self._me.name) == "draining"
         for node in seen.nodes:  # a node that starts owns nothing, and does not beat yet
@@ -233,15 +248,13 @@ class Keeper:
         if session is None or self._stopping or not self._is_fresh():
             return
         takers = {node.node.name for node in seen.nodes if self._takes(node)}
-        shares = share_out(seen.owners, takers)
+        shares = self._sharing.shares(seen, takers, now)
         mine = {shard for shard, name in shares.items() if name == self._me.name}
         if wanted := mine - seen.owners.keys() - self._own.keys():
             await self._take(session, wanted, nursery)
-        if takers:
-            left = sorted(self._own.keys() - mine - self._giving)
-            for shard in left[: max(0, GIVE_MAX - len(self._giving))]:
-                self._giving.add(shard)
-                nursery.start_soon(self._give, session, shard)
+        for shard in self._sharing.to_give(seen, shares, self._own, self._giving):
+            self._giving.add(shard)
+            nursery.start_soon(self._give, session, shard)
 
     def _takes(self, node: Seen) -> bool:
         silent = self._sightings.is_silent(node.node.name)
@@ -278,6 +291,7 @@ class Keeper:
             shard: answers_from(self._sightings, self._of_another(last), now)
             for shard, last in taken.shards.items()
         }
+        self._sharing.took(starts)
         self._own |= dict.fromkeys(starts, inf)
         self._taking |= dict.fromkeys(starts, starts)
         wait = round(max(starts.values()) - now, 2)
@@ -327,6 +341,7 @@ class Keeper:
             return
         if self._session is session:
             self._giving.discard(shard)
+            self._sharing.gave(shard)
             for known in (self._own, self._taking, self._owners):
                 known.pop(shard, None)
             self.hurry()  # the next look hands over more shards

@@ -1,0 +1,43 @@
+"""Notices that a standby was promoted while the old primary still runs.
+
+The old primary answers, but no standby confirms its commits. Waiting for one cannot tell such a
+server from one that is slow for a moment. Another host that confirms commits can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import structlog
+import trio
+
+from pgs.domain.leases import HEARTBEAT_S
+from pgs.storage.postgres.session import WritingSession
+
+LATE_S: Final = 3 * HEARTBEAT_S
+"""Seconds since the newest confirmed beat after which the other hosts of the database are asked
+whether they confirm commits. If one does, the session is given up at once."""
+
+log = structlog.get_logger("pgs.nodes")
+
+
+async def leave_old_primaries(
+    late: Callable[[], WritingSession | None],
+    is_primary_elsewhere: Callable[[], bool],
+    lose: Callable[[WritingSession], None],
+) -> None:
+    """Call `lose` with each session that confirms no beats while another host confirms commits.
+
+    `late` returns the session if its newest confirmed beat is older than `LATE_S`, else None.
+    `is_primary_elsewhere` is called in a thread.
+    """
+    while True:
+        await trio.sleep(HEARTBEAT_S)
+        session = late()
+        if session is None:
+            continue
+        moved = await trio.to_thread.run_sync(is_primary_elsewhere, abandon_on_cancel=True)
+        if moved and late() is session:
+            log.warning("primary_elsewhere")
+            lose(session)

@@ -1,0 +1,82 @@
+"""Which shards a node takes and which it gives, from one look at the other nodes to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from math import inf
+from typing import Final
+
+from pgs.domain.shards import share_out
+from pgs.storage.postgres.lease import Look
+
+GIVE_MAX: Final = 8
+"""Shards that a node has given up and that nobody has taken yet, when another node joins. Their
+partners are refused until the new owner answers, and it answers sooner for a few shards than for
+many."""
+
+RETURN_S: Final = 1.0
+"""Seconds after the begin of a session for which a node leaves shards to those that owned them
+before. When the database fails over, all nodes lose their sessions within a second and open others.
+Each answers for its own former shards at once, but for another's only after `HOLD_S`."""
+
+READY_BEATS: Final = 4
+"""Beats of a session after which a node is given shards. The first is the session's own begin, and
+the others show that the node's event loop runs: a process that has just started is busy with itself
+for a second."""
+
+
+class Sharing:
+    """What the node `me` knows of earlier looks.
+
+    The locks decide who owns a shard. So an error here could cost time, but would never let two
+    nodes own one shard.
+    """
+
+    def __init__(self, me: str) -> None:
+        self._me = me
+        self._began = -inf
+        self._before: dict[int, str] = {}  # who owned each shard when it was last owned
+        self._given: set[int] = set()  # given up, and not seen at another node yet
+
+    def begin(self, now: float) -> None:
+        """Note that a session of this node has begun."""
+        self._began = now
+        self._given.clear()
+
+    def note(self, seen: Look) -> None:
+        """Note a look, even one at which nothing can be decided."""
+        self._before |= seen.owners
+        self._given -= {shard for shard, name in seen.owners.items() if name != self._me}
+
+    def gave(self, shard: int) -> None:
+        """Note that this node has given a shard up."""
+        self._given.add(shard)
+
+    def took(self, shards: Collection[int]) -> None:
+        """Note that this node has taken shards."""
+        self._given.difference_update(shards)
+
+    def shares(self, seen: Look, takers: Collection[str], now: float) -> dict[int, str]:
+        """Return the node that should own each shard. `takers` are the nodes that take shards.
+
+        For `RETURN_S` after this node's session has begun, nodes that owned shards before count as
+        takers, too, and each of these shards as owned by its former owner.
+        """
+        if now >= self._began + RETURN_S:
+            return share_out(seen.owners, takers)
+        up = {one.node.name for one in seen.nodes if one.state == "up"}
+        returning = up & set(self._before.values())
+        return share_out({**self._before, **seen.owners}, returning | set(takers))
+
+    def to_give(
+        self, seen: Look, shares: Mapping[int, str], own: Collection[int], giving: Collection[int]
+    ) -> list[int]:
+        """Return the shards with whose hand-over this node should begin now.
+
+        `own` are those that it owns, `giving` those of them with which it has begun.
+        """
+        ready = {one.node.name for one in seen.nodes if one.beat.count >= READY_BEATS}
+        left = [shard for shard in sorted(own) if shard not in giving]
+        room = GIVE_MAX - len(giving) - len(self._given)
+        ready.discard(self._me)
+        return [shard for shard in left if shares.get(shard) in ready][: max(0, room)]
