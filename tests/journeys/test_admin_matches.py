@@ -14,6 +14,7 @@ from pgs.domain.days import day_of, format_day
 from pgs.domain.environments import Environment
 from pgs.domain.members import PLATFORM
 from pgs.domain.seats import Seat, SeatRequest
+from pgs.storage import support
 from tests.journeys.admin_client import AdminClient, open_admin
 from tests.journeys.client import PATIENCE_S, check_plain, check_refusal
 from tests.journeys.partners import BOTH, BRONZE
@@ -157,6 +158,49 @@ async def test_matches_are_found_by_status_and_by_the_day_on_which_they_ended_or
         # Those of the same second are in no order that a caller could know.
         found = {match["matchId"] for match in page["matches"]}
         assert found == {days[name] for name in expected}, query
+
+
+async def test_matches_are_found_by_game_and_by_tier(
+    admin: AdminClient, days: dict[str, str]
+) -> None:
+    for query, expected in (
+        (f"&gameId={BOTH}", "ENS"),
+        (f"&tierId={BRONZE}", "ENS"),
+        (f"&gameId={BOTH}&tierId={BRONZE}&status=ended", "E"),
+        (f"&gameId={BOTH}&status=started", "S"),
+        (f"&gameId={BOTH}&playerId=bob", "E"),
+        ("&gameId=chess", ""),
+        ("&gameId=", ""),
+        ("&tierId=none", ""),
+        (f"&gameId={BOTH}&tierId=none", ""),
+        ("&gameId=chess&playerId=bob", ""),
+        ("&tierId=none&partnerRef=order-1&status=ended", ""),
+    ):
+        page = await listed(admin, query)
+        assert {match["matchId"] for match in page["matches"]} == {days[n] for n in expected}, query
+        assert page["hasMore"] is False
+
+
+async def test_a_page_of_a_game_may_be_empty_and_leads_on(
+    admin: AdminClient, days: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seats = admin.service.core.directory.partner("acme").seats("test")
+    for number in range(2):
+        await seat(admin, f"dan-{number}", f"d{number}")
+        ended = (await seat(admin, f"eve-{number}", f"e{number}")).match_id
+        assert ended is not None
+        await seats.ask(DecideMatch(ended, "ended", f"eve-{number}", "decided_by_test_key"))
+        days[ended] = ended
+    monkeypatch.setattr(support, "SCANNED_FOR_PAGE", 1)
+    for game, each, expected in (("chess", [], set()), (BOTH, None, set(days.values()))):
+        found, cursor = set[str](), ""
+        for more in (True, True, False):
+            page = await listed(admin, f"&gameId={game}{cursor}")
+            assert page["hasMore"] is more
+            assert each is None or page["matches"] == each
+            found |= {match["matchId"] for match in page["matches"]}
+            cursor = f"&cursor={page['nextCursor']}"
+        assert found == expected
 
 
 async def test_a_cursor_leads_through_the_matches_of_some_days_and_through_no_other_list(

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import msgspec
 
@@ -11,7 +12,7 @@ from pgs.domain.matches import Match, MatchStatus, MatchWithSeats
 from pgs.domain.seats import Seat
 from pgs.storage.attempts import Attempt, attempt_of
 from pgs.storage.columns import IDS_AT_ONCE, ids_of
-from pgs.storage.reader import Query, Reader
+from pgs.storage.reader import Query, Reader, Row
 from pgs.storage.seats import find_head
 from pgs.storage.transactions import Params
 
@@ -27,6 +28,10 @@ BLOCKS_AT_FIRST = 4
 
 BLOCKS_AT_ONCE = 4096
 """Blocks that one query reads, at most, so that it sorts few rows."""
+
+SCANNED_FOR_PAGE = 5_000
+"""Matches that a page of one game or tier is chosen from, at most: about 15 ms of reading. No index
+has the games and tiers, because each would cost every match a write when it ends."""
 
 NUDGES_SHOWN = 100
 """Tries at nudges that are shown for one match. A match has three nudges of up to three tries each,
@@ -86,7 +91,7 @@ async def matches_by_reference(
 
 
 class Span(msgspec.Struct, frozen=True):
-    """Which matches are wanted: their status, None for any, and their time.
+    """Which matches are wanted: their status, time, game and tier. None stands for any.
 
     A match has the time at which it ended, or while it runs the time at which it was made.
     `since` and `until` in epoch seconds; `until` itself is left out.
@@ -95,10 +100,19 @@ class Span(msgspec.Struct, frozen=True):
     status: MatchStatus | None = None
     since: int = 0
     until: int = LAST_SECOND
+    game_id: str | None = None
+    tier_id: str | None = None
 
 
 TimedMatch = tuple[int, str]
 """The time of a match (see `Span`) and its id. Lists by time begin with the greatest pair."""
+
+
+class TimedPage(msgspec.Struct, frozen=True):
+    """A page of a list by time. `last` is where the next page goes on, None on the last page."""
+
+    found: list[TimedMatch]
+    last: TimedMatch | None
 
 
 async def matches_by_time(
@@ -108,42 +122,80 @@ async def matches_by_time(
     span: Span,
     before: TimedMatch | None,
     page_size: int,
-) -> list[TimedMatch]:
-    """Return the newest matches of a span that come after `before` in the list."""
+) -> TimedPage:
+    """Return the newest matches of a span that come after `before` in the list.
+
+    A page of one game or tier may have fewer matches than `page_size`, although more follow. It
+    reads up to `SCANNED_FOR_PAGE` matches of each status: call it through `read_in_bulk`.
+    """
+    # One match more than the page may have shows whether more follow.
+    scope: Params = {
+        "partner_id": partner_id,
+        "environment": environment,
+        "page_size": page_size + 1,
+        "skipped": 0,
+        **_bounds(span, before),
+    }
+    names = [name for status, name in _BY_TIME.items() if span.status in (None, status)]
+    end: TimedMatch = (0, "")
+    if (span.game_id, span.tier_id) == (None, None):
+        answers = await reader.together(*(Query(f"{name}_by_time", scope) for name in names))
+    else:
+        wanted: Params = {"game_id": span.game_id, "tier_id": span.tier_id}
+        scan: Params = {**scope, **wanted, "scanned": SCANNED_FOR_PAGE}
+        last: Params = {**scope, "page_size": 2, "skipped": SCANNED_FOR_PAGE - 1}
+        answers = await reader.together(
+            *(Query(f"{name}_scanned", scan) for name in names),
+            *(Query(f"{name}_by_time", last) for name in names),
+        )
+        # The last one that was read, where more follow. Of another status, more may have been read.
+        ends = [_timed(rows[0]) for rows in answers[len(names) :] if len(rows) == 2]
+        end = max([end, *ends])
+        answers = answers[: len(names)]
+    found = sorted((_timed(row) for rows in answers for row in rows), reverse=True)
+    shown = [one for one in found if one >= end][: page_size + 1]
+    if len(shown) > page_size:
+        return TimedPage(shown[:page_size], shown[page_size - 1])
+    return TimedPage(shown, end if end[1] else None)
+
+
+def _bounds(span: Span, before: TimedMatch | None) -> Params:
+    """Return the bounds of the queries by time: of those by `ended_at`, and of those by id."""
     edge = (span.until, "") if before is None else min(before, (span.until, ""))
-    scope: Params = {"partner_id": partner_id, "environment": environment, "page_size": page_size}
-    decided: Params = {
-        **scope,
+    earliest = ids.first_id(ids.MATCH, edge[0])
+    return {
         "since": span.since,
         "before_ended_at": edge[0],
         "before_match_id": edge[1],
-    }
-    earliest = ids.first_id(ids.MATCH, edge[0])
-    running: Params = {
-        **scope,
         "first_id": ids.first_id(ids.MATCH, span.since),
         # Only matches that were made in the edge's second or earlier: "g" sorts after every hex
         # digit, and so after every id of that second.
         "before_id": min(max(edge[1], earliest), f"{earliest}g"),
     }
-    queries: dict[MatchStatus, Query] = {
-        "started": Query("support.running_by_time", running),
-        "ended": Query("support.ended_by_time", decided),
-        "no_contest": Query("support.no_contest_by_time", decided),
-    }
-    asked = [query for status, query in queries.items() if span.status in (None, status)]
-    found = [
-        (ids.made_at(row[0]), row[0]) if len(row) == 1 else (row[0], row[1])
-        for rows in await reader.together(*asked)
-        for row in rows
-    ]
-    return sorted(found, reverse=True)[:page_size]
+
+
+def _timed(row: Row) -> TimedMatch:
+    """Return a row of a query by time. Those of running matches have only the id."""
+    return (ids.made_at(row[0]), row[0]) if len(row) == 1 else (row[0], row[1])
+
+
+_BY_TIME: Final[dict[MatchStatus, str]] = {
+    "started": "support.running",
+    "ended": "support.ended",
+    "no_contest": "support.no_contest",
+}
+"""The names of the queries by time, without what follows in them."""
 
 
 def is_in(span: Span, match: Match) -> bool:
-    """Return whether a match has the status and the time of a span."""
+    """Return whether a match has the status, the time, the game and the tier of a span."""
     at = ids.made_at(match.match_id) if match.ended_at is None else match.ended_at
-    return span.status in (None, match.status) and span.since <= at < span.until
+    return (
+        span.status in (None, match.status)
+        and span.since <= at < span.until
+        and span.game_id in (None, match.game_id)
+        and span.tier_id in (None, match.tier_id)
+    )
 
 
 async def _by_blocks(

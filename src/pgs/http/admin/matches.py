@@ -16,7 +16,7 @@ from pgs.http.admin.endpoints import LIST_QUERY, admin_read
 from pgs.http.admin.paths import environment_asked
 from pgs.http.admin.webhooks import AttemptRecord, attempt_record
 from pgs.http.api.endpoint import Answer
-from pgs.http.api.lists import Page, Wanted, cut, wanted_limit, wanted_page
+from pgs.http.api.lists import Page, Wanted, cut, page_to, wanted_limit, wanted_page
 from pgs.http.api.ranges import RANGE_ERRORS, RANGE_QUERY, parse_optional_range
 from pgs.http.partner.matches import MatchRecord, match_record
 from pgs.http.partner.seats import SeatRecord, seat_record
@@ -25,7 +25,7 @@ from pgs.storage.bulk import read_in_bulk
 from pgs.storage.moves import moves_of_match
 from pgs.storage.reader import Reader
 from pgs.storage.seats import find_by_idempotency_key, find_match_with_seats, find_seat
-from pgs.storage.support import LedgerLine, Span, TimedMatch
+from pgs.storage.support import LedgerLine, Span, TimedMatch, TimedPage
 
 _KIND: Final = "admin.matches"
 _BY_TIME: Final = "admin.matches.by_time"
@@ -94,7 +94,7 @@ async def list_matches(call: AdminCall) -> Answer:
 
 
 def _span_asked(call: AdminCall) -> Span | Refusal | BadRequest:
-    """Return the status and the time of the matches that the query asks for."""
+    """Return the status, time, game and tier of the matches that the query asks for."""
     text = call.query.get("status")
     status = None if text is None else _STATUSES.get(text)
     if text is not None and status is None:
@@ -102,10 +102,12 @@ def _span_asked(call: AdminCall) -> Span | Refusal | BadRequest:
     days = parse_optional_range(call.query)
     if isinstance(days, Refusal):
         return days
-    if days is None:
-        return Span(status)
-    since, until = start_of(days[0]), start_of(days[1] + 1)
-    return Span(status, max(0, since), max(0, min(until, support.LAST_SECOND)))
+    since, until = 0, support.LAST_SECOND
+    if days is not None:
+        since, until = start_of(days[0]), min(start_of(days[1] + 1), until)
+    return Span(
+        status, max(0, since), max(0, until), call.query.get("gameId"), call.query.get("tierId")
+    )
 
 
 async def _page_by_time(
@@ -116,16 +118,14 @@ async def _page_by_time(
     if isinstance(wanted.after, str):
         at, _, match_id = wanted.after.partition(".")
         before = (int(at), match_id)
-    found = await support.matches_by_time(
-        call.services.parts.database.reader,
-        call.principal.account.partner_id,
-        environment,
-        span,
-        before,
-        wanted.limit + 1,
-    )
-    shown, page = cut(call, _BY_TIME, wanted, found, "{0[0]}.{0[1]}".format, environment)
-    return [match_id for _, match_id in shown], page
+    owner = (call.principal.account.partner_id, environment)
+
+    async def read(reader: Reader) -> TimedPage:
+        return await support.matches_by_time(reader, *owner, span, before, wanted.limit)
+
+    page = await read_in_bulk(call.services.parts.database, read)
+    last = None if page.last is None else "{}.{}".format(*page.last)
+    return [match_id for _, match_id in page.found], page_to(call, _BY_TIME, last, environment)
 
 
 async def _page_by_seat(
@@ -220,8 +220,8 @@ ENDPOINTS = (
         "matches",
         list_matches,
         FoundMatches,
-        "The matches of an environment, by player, reference, seat, status or day",
-        query=LIST_QUERY | RANGE_QUERY | {"environment", "status", *_OF_A_SEAT},
+        "The matches of an environment, by player, reference, seat, status, day, game or tier",
+        query=LIST_QUERY | RANGE_QUERY | {"environment", "status", "gameId", "tierId", *_OF_A_SEAT},
         errors=(*RANGE_ERRORS, "invalid_cursor"),
     ),
     admin_read(

@@ -97,16 +97,22 @@ def cut(
     that many. `position` returns an entry's position.
     """
     shown = found[: wanted.limit]
-    if len(found) <= wanted.limit:
-        return shown, Page(None, has_more=False)
-    cursor = make_cursor(
-        call.services.parts.ring,
-        kind,
-        call.principal.account.partner_id,
-        environment,
-        position(shown[-1]),
-    )
-    return shown, Page(cursor, has_more=True)
+    last = position(shown[-1]) if len(found) > wanted.limit else None
+    return shown, page_to(call, kind, last, environment)
+
+
+def page_to(
+    call: AccountCall,
+    kind: str,
+    last: str | int | None,
+    environment: Environment = OF_THE_ACCOUNT,
+) -> Page:
+    """Return the cursor of the page that goes on after the position `last`, if there is one."""
+    if last is None:
+        return Page(None, has_more=False)
+    partner_id = call.principal.account.partner_id
+    cursor = make_cursor(call.services.parts.ring, kind, partner_id, environment, last)
+    return Page(cursor, has_more=True)
 
 
 def follow(entries: Sequence[T], wanted: Wanted, position: Callable[[T], str]) -> Sequence[T]:

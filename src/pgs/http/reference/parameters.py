@@ -52,6 +52,7 @@ QUERY: Final[dict[str, tuple[str, dict[str, Any]]]] = {
         "Only invoices with this status.",
         {"type": "string", "enum": ["draft", "open", "paid", "void", "all"]},
     ),
+    "tierId": ("Only matches at this tier.", _TEXT),
     "to": ("The last UTC day, `yyyymmdd`, itself included.", _DAY),
     "waitSeconds": (
         "For how long the call is held until there is something new.",
@@ -61,6 +62,7 @@ QUERY: Final[dict[str, tuple[str, dict[str, Any]]]] = {
 """The query parameters, with a sentence and a schema."""
 
 OF_ONE_CALL: Final[dict[tuple[str, str], tuple[str, dict[str, Any]]]] = {
+    ("/partner/admin/matches", "gameId"): ("Only matches at this game.", _TEXT),
     ("/partner/admin/matches", "status"): (
         "Only matches with this status.",
         {"type": "string", "enum": list(get_args(MatchStatus))},

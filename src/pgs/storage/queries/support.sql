@@ -51,7 +51,7 @@ from match
 where partner_id = :partner_id and environment = :environment and status = 'started'
   and match_id >= :first_id and match_id < :before_id
 order by match_id desc
-limit :page_size;
+limit :page_size offset :skipped;
 
 -- name: ended_by_time
 select ended_at, match_id
@@ -59,13 +59,61 @@ from match
 where partner_id = :partner_id and environment = :environment and status = 'ended'
   and (ended_at, match_id) < (:before_ended_at, :before_match_id) and ended_at >= :since
 order by ended_at desc, match_id desc
-limit :page_size;
+limit :page_size offset :skipped;
 
 -- name: no_contest_by_time
 select ended_at, match_id
 from match
 where partner_id = :partner_id and environment = :environment and status = 'no_contest'
   and (ended_at, match_id) < (:before_ended_at, :before_match_id) and ended_at >= :since
+order by ended_at desc, match_id desc
+limit :page_size offset :skipped;
+
+-- The same, of one game or tier. The first :scanned matches are read, and those that fit are
+-- returned.
+
+-- name: running_scanned
+select match_id
+from (
+  select match_id, game_id, tier_id
+  from match
+  where partner_id = :partner_id and environment = :environment and status = 'started'
+    and match_id >= :first_id and match_id < :before_id
+  order by match_id desc
+  limit :scanned
+) as scanned
+where (cast(:game_id as text) is null or game_id = :game_id)
+  and (cast(:tier_id as text) is null or tier_id = :tier_id)
+order by match_id desc
+limit :page_size;
+
+-- name: ended_scanned
+select ended_at, match_id
+from (
+  select ended_at, match_id, game_id, tier_id
+  from match
+  where partner_id = :partner_id and environment = :environment and status = 'ended'
+    and (ended_at, match_id) < (:before_ended_at, :before_match_id) and ended_at >= :since
+  order by ended_at desc, match_id desc
+  limit :scanned
+) as scanned
+where (cast(:game_id as text) is null or game_id = :game_id)
+  and (cast(:tier_id as text) is null or tier_id = :tier_id)
+order by ended_at desc, match_id desc
+limit :page_size;
+
+-- name: no_contest_scanned
+select ended_at, match_id
+from (
+  select ended_at, match_id, game_id, tier_id
+  from match
+  where partner_id = :partner_id and environment = :environment and status = 'no_contest'
+    and (ended_at, match_id) < (:before_ended_at, :before_match_id) and ended_at >= :since
+  order by ended_at desc, match_id desc
+  limit :scanned
+) as scanned
+where (cast(:game_id as text) is null or game_id = :game_id)
+  and (cast(:tier_id as text) is null or tier_id = :tier_id)
 order by ended_at desc, match_id desc
 limit :page_size;
 
