@@ -27,7 +27,7 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Calls and keys of a partner", ("domain/cursors.py", "domain/ids.py", "shared/key_uses.py")),
     ("Accounts, members and sign-in", ("http/admin/", "http/identity/", "actors/account/")),
     ("Accounts, members and sign-in", ("domain/members.py", "domain/invites.py", "domain/emails")),
-    ("Accounts, members and sign-in", ("domain/stepup.py", "domain/totp.py", "domain/origins.py")),
+    ("Accounts, members and sign-in", ("domain/factors.py", "domain/totp.py", "domain/origins.py")),
     ("Accounts, members and sign-in", ("shared/activity.py",)),
     ("Accounts, members and sign-in", ("http/outbound/fetch.py",)),
     ("Webhooks", ("actors/delivery/", "domain/nudges.py", "domain/addresses.py", "domain/urls.py")),

@@ -28,7 +28,7 @@ from pgs.actors.shared.alarms import Alarms
 from pgs.actors.shared.catalogue import PublishedCatalogue
 from pgs.actors.shared.clock_watch import ClockWatch
 from pgs.actors.shared.closings import Closings
-from pgs.actors.shared.data_watch import DataWatch
+from pgs.actors.shared.database_watch import DatabaseWatch
 from pgs.actors.shared.deadlines import Deadlines
 from pgs.actors.shared.deliveries import Deliveries
 from pgs.actors.shared.feed_bells import ResultsBells
@@ -190,7 +190,7 @@ def _make_parts(
         feed_rows=FeedRows(),
         activity=Activity(),
         clock_watch=ClockWatch(clock),
-        data_watch=DataWatch(),
+        database_watch=DatabaseWatch(),
     )
 
 

@@ -208,7 +208,7 @@ class _CoreGauges(Collector):
         )
 
     def _data(self) -> Iterable[Metric]:
-        watch = self._core.parts.data_watch
+        watch = self._core.parts.database_watch
         yield GaugeMetricFamily(
             "pgs_database_files_lost",
             "1 while a file of the database has vanished or was replaced",

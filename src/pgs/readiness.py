@@ -72,7 +72,7 @@ class Readiness:
             notes["identity"] = (
                 f"the issuer's keys cannot be fetched: {self.verifier.fault}; see docs/identity.md"
             )
-        if (data := parts.data_watch.fault()) is not None:
+        if (data := parts.database_watch.fault()) is not None:
             notes["database"] = data
         if (clock := parts.clock_watch.fault()) is not None:
             notes["clock"] = clock

@@ -14,9 +14,9 @@ from pgs.actors.messages.account.people import ChangeRole, CreateInvite, RemoveM
 from pgs.actors.messages.account.settings import AddOrigin
 from pgs.domain.accounts import Account
 from pgs.domain.errors import refuse
+from pgs.domain.factors import Factor, Window
 from pgs.domain.members import Member
 from pgs.domain.roles import Role, rule_of
-from pgs.domain.stepup import Factor, Window
 from pgs.storage.factors import put_factor
 from pgs.storage.members import insert_member
 from tests.actors.account_changes import nothing

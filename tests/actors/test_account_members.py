@@ -9,9 +9,9 @@ from trio.testing import MockClock
 from pgs.actors.messages.account.factors import VerifyTotp
 from pgs.actors.messages.account.people import ChangeRole, CreateInvite, RemoveMember
 from pgs.domain.errors import refuse
+from pgs.domain.factors import Factor
 from pgs.domain.members import Member
 from pgs.domain.roles import rule_of
-from pgs.domain.stepup import Factor
 from pgs.storage import accounts as rows
 from pgs.storage.factors import find_factor
 from pgs.storage.members import set_role

@@ -12,9 +12,7 @@ from pgs.actors.kernel.mail import Crashed
 from pgs.actors.messages.account.factors import EnrollTotp, ResetFactor, SteppedUp, VerifyTotp
 from pgs.actors.messages.account.settings import AddOrigin
 from pgs.domain.errors import refuse
-from pgs.domain.members import PLATFORM
-from pgs.domain.sealed import open_sealed
-from pgs.domain.stepup import (
+from pgs.domain.factors import (
     FRESH_S,
     LOCK_S,
     MAX_WRONG_CODES,
@@ -23,6 +21,8 @@ from pgs.domain.stepup import (
     FactorState,
     factor_state,
 )
+from pgs.domain.members import PLATFORM
+from pgs.domain.sealed import open_sealed
 from pgs.domain.totp import STEP_S
 from pgs.storage.factors import find_factor
 from tests.actors.account_changes import events

@@ -1,8 +1,8 @@
 """Authenticators in each of their states, and the calls that the tests make on them."""
 
-from pgs.domain import stepup
+from pgs.domain import factors
 from pgs.domain.errors import Refusal, refuse
-from pgs.domain.stepup import (
+from pgs.domain.factors import (
     Factor,
     FactorState,
     Need,
@@ -47,21 +47,21 @@ INVALID, LOCKED, UNENROLLED = (
 
 
 def step_up_refusal(factor: Factor, need: Need, now: int, sign_in: str = HERE) -> Refusal | None:
-    return stepup.step_up_refusal(factor, need, sign_in, now)
+    return factors.step_up_refusal(factor, need, sign_in, now)
 
 
 def enrol(factor: Factor, sealed_secret: str, now: int) -> Factor | Refusal:
-    return stepup.enrol(factor, sealed_secret, HERE, now)
+    return factors.enrol(factor, sealed_secret, HERE, now)
 
 
 def verify(
     factor: Factor, step: int | None, pending_step: int | None, now: int, sign_in: str = HERE
 ) -> tuple[Factor, Verified | Refusal]:
-    return stepup.verify(factor, step, pending_step, sign_in, now)
+    return factors.verify(factor, step, pending_step, sign_in, now)
 
 
 def factor_state(factor: Factor, now: int) -> FactorState:
-    return stepup.factor_state(factor, HERE, now)
+    return factors.factor_state(factor, HERE, now)
 
 
 def wrong(factor: Factor, times: int, now: int = NOW) -> Factor:

@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from pgs.domain import stepup
+from pgs.domain import factors
 from pgs.domain.errors import refuse
-from pgs.domain.stepup import (
+from pgs.domain.factors import (
     LOCK_S,
     WINDOW_S,
     WINDOWS_MAX,
@@ -137,8 +137,8 @@ def test_a_window_belongs_to_the_sign_in_in_which_the_code_was_given() -> None:
     for need in needs:
         assert step_up_refusal(OPEN, need, NOW) is None
         assert step_up_refusal(OPEN, need, NOW, ELSEWHERE) == refuse("step_up_required")
-    assert stepup.factor_state(OPEN, ELSEWHERE, NOW) == FactorState(True, None, None, None)
-    assert stepup.enrol(OPEN, "new", ELSEWHERE, NOW) == refuse("step_up_required")
+    assert factors.factor_state(OPEN, ELSEWHERE, NOW) == FactorState(True, None, None, None)
+    assert factors.enrol(OPEN, "new", ELSEWHERE, NOW) == refuse("step_up_required")
 
 
 def test_two_sign_ins_have_a_window_each() -> None:

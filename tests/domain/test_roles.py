@@ -3,6 +3,7 @@ import re
 import pytest
 
 from pgs.domain.errors import refuse
+from pgs.domain.factors import FRESH_S, WINDOW_S, Factor, Window
 from pgs.domain.roles import (
     ADMIN_RULES,
     ROLES,
@@ -15,7 +16,6 @@ from pgs.domain.roles import (
     rank,
     rule_of,
 )
-from pgs.domain.stepup import FRESH_S, WINDOW_S, Factor, Window
 
 READS = [rule for rule in ADMIN_RULES if rule.method == "GET"]
 WRITES = [rule for rule in ADMIN_RULES if rule.method != "GET"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pgs.actors.kernel.mail import Overloaded
-from pgs.actors.maintenance.data import check_database
+from pgs.actors.maintenance.database import check_database
 from pgs.domain.cursors import make_cursor
 from pgs.storage.seats import find_by_idempotency_key
 from pgs.storage.transactions import ReadFailed
@@ -94,7 +94,7 @@ async def test_a_service_whose_files_are_moved_away_is_unready_until_they_are_ba
         partner = await service.partner()
         file = on_file(service.core.parts.database).folder / name
         file.rename(tmp_path / "away")
-        await until(lambda: service.core.parts.data_watch.lost is not None)
+        await until(lambda: service.core.parts.database_watch.lost is not None)
         status, told = await _ready(service)
         assert (status, told["status"]) == (
             503,
@@ -106,7 +106,7 @@ async def test_a_service_whose_files_are_moved_away_is_unready_until_they_are_ba
         assert (refused.status, refused.json["reason"]) == (503, "settlement_unavailable")
         assert (await _metrics(service))["pgs_database_files_lost"] == 1
         (tmp_path / "away").rename(file)
-        await until(lambda: service.core.parts.data_watch.lost is None)
+        await until(lambda: service.core.parts.database_watch.lost is None)
         ok(await service.public.call("POST", "/partner/matches", partner.test, seat_body("a", "b")))
         shown = await _metrics(service)
         assert shown['pgs_events_total{event="database_file_lost"}'] == 1

@@ -16,10 +16,10 @@ from pgs.demo.inbox import Inbox, open_inbox
 from pgs.demo.loopback import HOOKS_HOST, LoopbackResolver, loopback_outbound
 from pgs.devissuer.issuer import DevelopmentIssuer, development_issuer, minted_sid
 from pgs.devissuer.people import Person
+from pgs.domain.factors import FRESH_S, WINDOW_S, Factor, Window
 from pgs.domain.invites import Invite
 from pgs.domain.members import PLATFORM
 from pgs.domain.roles import Role
-from pgs.domain.stepup import FRESH_S, WINDOW_S, Factor, Window
 from pgs.domain.totp import STEP_S, code_at
 from pgs.http.identity.tokens import sign_in_name
 from pgs.storage.factors import put_factor

@@ -2,10 +2,10 @@
 
 from pgs.actors.messages.account.lifecycle import CreatePartner
 from pgs.actors.messages.account.settings import AddOrigin, ChangeLicence
+from pgs.domain.factors import MAX_WRONG_CODES
 from pgs.domain.invites import INVITE_S, Invite
 from pgs.domain.members import PLATFORM
 from pgs.domain.origins import MAX_ORIGINS
-from pgs.domain.stepup import MAX_WRONG_CODES
 from pgs.storage.invites import insert_invite
 from pgs.storage.transactions import Tx
 from tests.journeys.admin_client import BOSS, AdminClient, person

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgs.domain.stepup import LOCK_S, MAX_WRONG_CODES
+from pgs.domain.factors import LOCK_S, MAX_WRONG_CODES
 from pgs.domain.totp import STEP_S, code_at
 from tests.journeys.admin_client import BOSS, AdminClient, open_admin, person
 from tests.journeys.client import NOTHING, check_plain, check_refusal

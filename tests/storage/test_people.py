@@ -2,9 +2,9 @@
 
 import pytest
 
+from pgs.domain.factors import Factor, Window
 from pgs.domain.invites import INVITE_S, Invite
 from pgs.domain.members import Member
-from pgs.domain.stepup import Factor, Window
 from pgs.storage import accounts, events, factors, invites, key_uses, members, stops
 from pgs.storage.columns import NEWEST
 from pgs.storage.database import Database

@@ -13,7 +13,7 @@ from pgs.actors.shared.alarms import Alarms
 from pgs.actors.shared.catalogue import PublishedCatalogue
 from pgs.actors.shared.clock_watch import ClockWatch
 from pgs.actors.shared.closings import Closings
-from pgs.actors.shared.data_watch import DataWatch
+from pgs.actors.shared.database_watch import DatabaseWatch
 from pgs.actors.shared.deadlines import Deadlines
 from pgs.actors.shared.deliveries import Deliveries
 from pgs.actors.shared.feed_bells import ResultsBells
@@ -64,7 +64,7 @@ class Parts(msgspec.Struct, frozen=True):
     feed_rows: FeedRows[Any]
     activity: Activity
     clock_watch: ClockWatch
-    data_watch: DataWatch
+    database_watch: DatabaseWatch
 
     @property
     def on_event(self) -> Callable[[str], None]:

@@ -11,7 +11,7 @@ from typing import Final, Literal
 import msgspec
 
 from pgs.domain.errors import Refusal, refuse
-from pgs.domain.stepup import Factor, Need, step_up_refusal
+from pgs.domain.factors import Factor, Need, step_up_refusal
 
 Role = Literal["admin", "developer", "viewer"]
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]

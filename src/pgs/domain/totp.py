@@ -32,7 +32,7 @@ def matching_step(secret: str, code: str, now: int) -> int | None:
 
     Tries the current step and the one before it. `now` in epoch seconds; `code` is any string.
     Only six ASCII digits can be right; the library would also accept digits of other scripts.
-    `pgs.domain.stepup` checks whether the step was used before.
+    `pgs.domain.factors` checks whether the step was used before.
     """
     if _CODE.fullmatch(code) is None:
         return None

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from pgs.domain.stepup import Factor, Window
+from pgs.domain.factors import Factor, Window
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
 

@@ -26,9 +26,9 @@ from pgs.domain import ids
 from pgs.domain.accounts import Account
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.factors import Factor, count_attempt
 from pgs.domain.members import PLATFORM
 from pgs.domain.roles import admit, needs_factor
-from pgs.domain.stepup import Factor, count_attempt
 from pgs.storage import accounts as rows
 from pgs.storage.events import Event, insert_event
 from pgs.storage.factors import find_factor, put_factor

@@ -15,10 +15,10 @@ from pgs.actors.messages.account.factors import (
     SteppedUp,
     VerifyTotp,
 )
-from pgs.domain import stepup, totp
+from pgs.domain import factors, totp
 from pgs.domain.accounts import Account
 from pgs.domain.errors import Refusal, refuse
-from pgs.domain.stepup import Factor, Verified
+from pgs.domain.factors import Factor, Verified
 from pgs.storage import factors as rows
 from pgs.storage.reader import Reader
 
@@ -45,7 +45,7 @@ def enrol_totp(
         return refuse("not_a_partner_admin")
     secret = totp.new_secret(context.random(totp.ENTROPY_BYTES))
     sealed = context.seal(secret, factor_context(account.partner_id, member.uid))
-    after = stepup.enrol(held, sealed, command.sign_in, context.real)
+    after = factors.enrol(held, sealed, command.sign_in, context.real)
     if isinstance(after, Refusal):
         return after
     stmt = rows.put_factor(account.partner_id, member.uid, after)
@@ -104,7 +104,7 @@ def check_code(
         secret = context.open(sealed, purpose)
         return None if secret is None else totp.matching_step(secret, command.code, now)
 
-    after, verdict = stepup.verify(
+    after, verdict = factors.verify(
         factor,
         step(factor.sealed_secret),
         step(factor.pending_sealed_secret),
@@ -116,13 +116,13 @@ def check_code(
         stmts=(rows.put_factor(account.partner_id, uid, after),),
         action="totp.verified",
         detail={},
-        reply=lambda _: SteppedUp(now + stepup.WINDOW_S, now + stepup.FRESH_S),
+        reply=lambda _: SteppedUp(now + factors.WINDOW_S, now + factors.FRESH_S),
         revises=False,
     )
     if isinstance(verdict, Verified):
         action = "totp.activated" if verdict.enrolled else "totp.verified"
         return CheckedCode(after, msgspec.structs.replace(write, action=action))
-    if stepup.lock_left(after, now):
+    if factors.lock_left(after, now):
         locked = msgspec.structs.replace(
             write,
             action="totp.locked",

@@ -10,7 +10,7 @@ from pgs.actors.seating import switching_off
 from pgs.actors.seating.switching_off import switch_on
 from pgs.domain.accounts import Account
 from pgs.domain.errors import BadRequest, Refusal
-from pgs.domain.stepup import factor_state
+from pgs.domain.factors import factor_state
 from pgs.http.admin.authorization import AdminCall, account_now, build, change, factor_of
 from pgs.http.admin.endpoints import admin_read, admin_write
 from pgs.http.api.endpoint import Answer

@@ -18,10 +18,10 @@ from pgs.actors.messages.account.command import AccountCommand
 from pgs.actors.shared.registry import KnownMember
 from pgs.domain.accounts import Account
 from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.factors import Factor, lock_left
 from pgs.domain.keys import parse_bearer
 from pgs.domain.members import is_uid
 from pgs.domain.roles import AdminRule, Role, admit, needs_factor, rule_of
-from pgs.domain.stepup import Factor, lock_left
 from pgs.http.api.auth import overloaded
 from pgs.http.api.endpoint import CallBy, Reply, Request
 from pgs.http.api.hints import sign_in_refusal

@@ -149,7 +149,7 @@ async def _tell_of_rewound(call: Call, position: int, head: int) -> Refusal:
     """
     parts, principal = call.services.parts, call.principal
     owner = (principal.partner_id, principal.environment)
-    if parts.data_watch.rewound(*owner):
+    if parts.database_watch.rewound(*owner):
         parts.on_event("feed_rewound")
         log.error(
             "feed_rewound",
@@ -162,10 +162,10 @@ async def _tell_of_rewound(call: Call, position: int, head: int) -> Refusal:
         try:
             await call.services.directory.partner(principal.partner_id).account().ask(note)
         except NotOwned:
-            parts.data_watch.not_told(*owner)
+            parts.database_watch.not_told(*owner)
             raise
         except (Crashed, Degraded, Overloaded):
-            parts.data_watch.not_told(*owner)
+            parts.database_watch.not_told(*owner)
     return refuse("invalid_cursor")
 
 

@@ -1,4 +1,4 @@
--- Members' authenticators. Columns are selected in the order of the fields in pgs.domain.stepup.
+-- Members' authenticators. Columns are selected in the order of the fields in pgs.domain.factors.
 
 -- name: find_factor^
 select sealed_secret, last_step, wrong_codes, locked_until, windows, pending_sealed_secret, locks

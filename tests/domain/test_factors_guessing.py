@@ -5,9 +5,9 @@ import itertools
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from pgs.domain import stepup
+from pgs.domain import factors
 from pgs.domain.errors import refuse
-from pgs.domain.stepup import (
+from pgs.domain.factors import (
     LOCK_S,
     MAX_LOCKS,
     MAX_WRONG_CODES,
@@ -42,7 +42,7 @@ def test_the_fifth_lock_without_a_right_code_stays_until_a_reset() -> None:
         now += LOCK_S
     assert factor.needs_reset
     assert verify(factor, STEP + 1000, None, now + 10**6) == (factor, LOCKED)
-    assert stepup.enrol(factor, "new", HERE, now) == refuse("step_up_required")
+    assert factors.enrol(factor, "new", HERE, now) == refuse("step_up_required")
     assert lock_left(factor, now + 10**6) == LOCK_S
     assert factor_state(factor, now) == FactorState(True, None, None, None, needs_reset=True)
 

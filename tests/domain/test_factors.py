@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs.domain.errors import Refusal, refuse
-from pgs.domain.stepup import (
+from pgs.domain.factors import (
     FRESH_S,
     LOCK_S,
     MAX_WRONG_CODES,

@@ -1,4 +1,4 @@
-"""What is known of the data: whether its files are there, and what the last check found."""
+"""What is known of the database: whether its files are there, and what the last check found."""
 
 import msgspec
 
@@ -12,7 +12,7 @@ class CheckResult(msgspec.Struct, frozen=True):
     faults: tuple[str, ...]
 
 
-class DataWatch:
+class DatabaseWatch:
     """The last findings. Each is replaced in one step, so readers never see half of one."""
 
     def __init__(self) -> None:

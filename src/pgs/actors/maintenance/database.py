@@ -2,14 +2,14 @@
 
 from pgs.actors.partners import PartnerDirectory
 from pgs.actors.parts import Parts
-from pgs.actors.shared.data_watch import CheckResult
+from pgs.actors.shared.database_watch import CheckResult
 from pgs.storage.integrity import check_everything
 
 
 async def watch_files(parts: Parts, _: PartnerDirectory) -> None:
     """Compare the open files with those in the folder; report once that a file is gone."""
     lost = parts.database.lost()
-    if parts.data_watch.looked(lost):
+    if parts.database_watch.looked(lost):
         parts.system.report("database_file_lost", found=lost)
 
 
@@ -21,6 +21,6 @@ async def check_database(parts: Parts, directory: PartnerDirectory) -> None:
     if not directory.leads:
         return
     faults = await check_everything(parts.database)
-    parts.data_watch.last_check = CheckResult(parts.clock.now(), tuple(faults))
+    parts.database_watch.last_check = CheckResult(parts.clock.now(), tuple(faults))
     if faults:
         parts.system.report("database_unsound", faults=faults)

@@ -1,4 +1,4 @@
-"""Step-up: the windows that a member's authenticator opens, and the lock against guessing.
+"""A member's authenticator: the step-up windows that codes open, and the lock against guessing.
 
 A `Factor` is everything that is kept of one member's authenticator. This module sees no secret in
 plain text: secrets are sealed, and a code is given as the time steps that it matched
