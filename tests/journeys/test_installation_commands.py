@@ -181,6 +181,57 @@ async def test_any_machine_voids_matches_and_assembles_and_pays_invoices_of_ever
         assert (asked.asked, asked.unreached) == (0, {})
 
 
+def unanswered(folder: Path) -> dict[str, Any]:
+    """Return the settings of a settlement server that nobody runs."""
+    token = folder / "token"
+    token.write_text("t" * 32)
+    return {"settlement_url": "http://127.0.0.1:1", "settlement_token_file": token}
+
+
+async def test_any_machine_lists_how_often_settlement_was_asked_by_every_node(
+    tmp_path: Path, seeded: Seeded
+) -> None:
+    server = unanswered(tmp_path)
+    async with (
+        node_in_process(seeded, tmp_path, "n1", **server) as one,
+        node_in_process(seeded, tmp_path, "n2", **server) as two,
+    ):
+        await settled(one, two)
+        names = [next(name for name in PARTNERS if node.owns(name)) for node in (one, two)]
+        for name in names:
+            body = seat_body("ann", "ann")
+            refused = await one.call("/partner/matches", seeded.partners[name].test, body)
+            assert refused.status == 503
+        for machine in (Machine(tmp_path, "n1"), Machine(tmp_path, "n2")):
+            page = await machine.do(settlement.SETTLEMENT_LIST, settlement.ItemsAfter())
+            assert page.unreached == {}
+            assert {item.partner_id for item in page.items} == set(names)
+            assert all(item.tries and item.last_answer for item in page.items), page.items
+
+
+async def test_what_is_open_is_listed_without_a_node_that_cannot_be_reached(
+    tmp_path: Path, seeded: Seeded
+) -> None:
+    server = unanswered(tmp_path)
+    async with (
+        node_in_process(seeded, tmp_path, "n1", **server) as one,
+        node_in_process(seeded, tmp_path, "n2", node_address="127.0.0.1:1", **server) as two,
+    ):
+        await settled(one, two)
+        name = next(name for name in PARTNERS if two.owns(name))
+        body = seat_body("ann", "ann")
+        path = "/partner/matches"
+        await two.public.call("POST", path, seeded.partners[name].test, body)
+        listed = await Machine(tmp_path, "n1").run("settlement", "list")
+        assert listed.returncode == 1
+        assert "Open: 1" in listed.stdout
+        assert "what is open is complete, but not how often was asked (n2)" in listed.stderr
+        assert "Node n2 (127.0.0.1:1) owns" in listed.stderr
+        as_json = await Machine(tmp_path, "n1").run("settlement", "list", "--json")
+        (item,) = msgspec.json.decode(as_json.stdout)
+        assert (item["partnerId"], item["tries"]) == (name, None)
+
+
 async def test_a_command_waits_until_the_others_have_taken_over_from_a_killed_owner(
     tmp_path: Path, seeded: Seeded
 ) -> None:

@@ -99,10 +99,10 @@ async def until_answered(core: Core, count: int) -> list[OpenItem]:
 
 async def until_asked_again(core: Core, before: list[OpenItem]) -> None:
     """Return once each of these items has had a further answer."""
-    tries = {item.id: item.tries for item in before}
+    tries = {item.id: item.tries or 0 for item in before}
     with trio.fail_after(30):
         while True:
-            if all(item.tries > tries[item.id] for item in await listed(core)):
+            if all((item.tries or 0) > tries[item.id] for item in await listed(core)):
                 return
             await trio.sleep(0.01)
 

@@ -29,13 +29,22 @@ ItemId = Annotated[
 @settlement.command("list")
 def list_open(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
     """List what is open, charges first, the oldest first."""
-    pages = _pages(config, data)
+    unreached: dict[str, str] = {}
+    pages = _pages(config, data, unreached)
     first = next(pages)  # read before anything is printed, since reading may fail
     with printing():
         if as_json:
             _print_json(first, pages)
         else:
             _print_tables(first, pages)
+    if unreached:
+        error = next(iter(unreached.values()))
+        names = ", ".join(unreached)
+        raise stop(
+            f"what is open is complete, but not how often was asked ({names}). The first error is: "
+            f"{error}",
+            REFUSED,
+        )
 
 
 @settlement.command("retry")
@@ -84,11 +93,17 @@ def resolve(
     )
 
 
-def _pages(config: Path | None, data: Path | None) -> Iterator[list[OpenItem]]:
-    """Yield the list page by page, so that no list is too long for the memory."""
+def _pages(
+    config: Path | None, data: Path | None, unreached: dict[str, str]
+) -> Iterator[list[OpenItem]]:
+    """Yield the list page by page, so that no list is too long for the memory.
+
+    The nodes that were not reached are added to `unreached`, each with the reason.
+    """
     after: str | None = ""
     while after is not None:
         page = ask(c.SETTLEMENT_LIST, c.ItemsAfter(after, c.PAGE), config, data)
+        unreached.update(page.unreached)
         yield page.items
         after = page.next_after
 
@@ -133,7 +148,7 @@ def _table(items: list[OpenItem]) -> RenderableType:
             f"{item.partner_id} {item.environment}",
             money(item.amount_usd_cents),
             moment(item.since),
-            str(item.tries),
+            "?" if item.tries is None else str(item.tries),
             f"{last} ({item.why})" if item.why else last,
         )
         drawn.add_row(*(cell(text) for text in cells))

@@ -15,7 +15,8 @@ class OpenItem(Record, frozen=True, kw_only=True):
     """A charge or payout that settlement has not decided.
 
     `id`: the seat of a charge, match and seat of a payout. `since` and `last_at` are epoch seconds.
-    `tries`, `last_answer` and `last_at` are about the time since the service started.
+    `tries`, `last_answer` and `last_at` are about the time since the service started, or since its
+    node took the partner over. `tries` is None if that node was not reached.
     `why`: the reason, if settlement is not asked for the item.
     """
 
@@ -29,7 +30,7 @@ class OpenItem(Record, frozen=True, kw_only=True):
     settlement: SettlementSide
     player_id: str
     match_id: str | None = None
-    tries: int = 0
+    tries: int | None = 0
     last_answer: str | None = None
     last_at: int | None = None
     why: str | None = None
@@ -38,11 +39,13 @@ class OpenItem(Record, frozen=True, kw_only=True):
 class OpenPage(Record, frozen=True):
     """A page of open items: charges before payouts, the oldest first.
 
-    `next_after` is the `after` of the next page, absent on the last page.
+    `next_after` is the `after` of the next page, absent on the last page. `unreached`: nodes that
+    have not said how often settlement was asked for the items of their partners, and why.
     """
 
     items: list[OpenItem]
     next_after: str | None = None
+    unreached: Mapping[str, str] = {}
 
 
 class Asked(Record, frozen=True):

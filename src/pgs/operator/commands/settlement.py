@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal
 
+import msgspec
 import trio
 from msgspec import Meta
 
@@ -17,6 +18,7 @@ from pgs.domain.members import PLATFORM
 from pgs.domain.seats import Seat
 from pgs.domain.shards import shard_of
 from pgs.operator.accounts import ask_account
+from pgs.operator.answers import Done
 from pgs.operator.command import Args, OperatorCommand
 from pgs.operator.nodes import answers_of_others
 from pgs.operator.open_items import (
@@ -61,13 +63,32 @@ class Decision(Args, frozen=True):
 
 
 async def list_open(core: Core, args: ItemsAfter) -> OpenPage | BadRequest:
-    """Return a page of what is open."""
+    """Return a page of what is open. Only the node that owns a partner knows of its tries.
+
+    For another node that asks, the page has the items of this node's partners alone.
+    """
     after = after_of(args.after)
     if after is None:
         return BadRequest("`after` must be the `nextAfter` of the page before.")
     found = await page_of(core, after, args.limit)
-    further = found.next_after
-    return OpenPage(items_of(core, found), None if further is None else further.text)
+    items = items_of(core, found)
+    further = None if found.next_after is None else found.next_after.text
+    own = [item for item in items if core.directory.owns(item.partner_id)]
+    if core.shards is None or len(own) == len(items):
+        return OpenPage(items, further)
+    if core.nodes is None:
+        return OpenPage(own, further)
+    known = {item.id: item for item in own}
+    unreached = {}
+    for node, answer in (await answers_of_others(core, "settlement.list", args)).items():
+        if isinstance(answer, Done):
+            theirs = msgspec.json.decode(answer.result, type=OpenPage).items
+            known |= {item.id: item for item in theirs}
+        else:
+            unreached[node] = answer.error
+    # An item of which nobody said anything is listed all the same: it is open.
+    told = [known.get(item.id, msgspec.structs.replace(item, tries=None)) for item in items]
+    return OpenPage(told, further, unreached)
 
 
 async def retry(core: Core, args: Item) -> Asked | BadRequest:
@@ -139,7 +160,7 @@ async def _retry_one(core: Core, item_id: str) -> Asked | BadRequest:
         return _not_open(item_id)
     if core.parts.settlements.port(_side(one)) is None:
         return BadRequest(f"{item_id} cannot be asked for: {UNSET}.")
-    before = {item.id: item.tries for item in _items(core, one)}
+    before = {item.id: item.tries or 0 for item in _items(core, one)}
     await _ask_now(core, one)
     outcome = "no answer yet"
     with trio.move_on_after(ANSWER_S):
@@ -161,7 +182,7 @@ async def _outcome(core: Core, item_id: str, tries: dict[str, int]) -> str | Non
     items = _items(core, one)
     # The tries of a decided item are forgotten before its row shows the decision, so fewer tries
     # mean that it is about to be decided.
-    if any(item.tries <= tries.get(item.id, -1) for item in items):
+    if any((item.tries or 0) <= tries.get(item.id, -1) for item in items):
         return None
     return "; ".join(f"{item.id}: {item.last_answer}" for item in items) or "decided"
 
