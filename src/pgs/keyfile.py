@@ -1,9 +1,10 @@
 """The key ring and its file.
 
-The first start makes the file, readable by its owner alone. Only a rotation rewrites it.
+The first start makes the file, readable by its owner alone. Only operators' commands rewrite it.
 """
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from pgs.clock import Rng
@@ -14,12 +15,18 @@ from pgs.domain.keyring import (
     format_ring,
     new_ring,
     parse_ring,
+    with_accepted_key,
+    with_current_key,
     with_new_key,
 )
 
 
 class BadKeyFile(Exception):
     """The key ring's file cannot be used."""
+
+
+class MissingKeyFile(BadKeyFile):
+    """There is no file."""
 
 
 class KeyFile:
@@ -34,45 +41,87 @@ class KeyFile:
         self.path = path
         self._rng = rng
         try:
-            text = path.read_text()
-        except FileNotFoundError:
+            self.ring = _read(path)
+        except MissingKeyFile:
             if not make:
-                missing = (
-                    f"the key file {path} is missing, and the database is not new "
-                    "(PGS_SECRET_KEY_FILE names another place)"
-                )
-                raise BadKeyFile(missing) from None
+                raise
             self.ring = new_ring(rng.bytes(KID_ENTROPY_BYTES), rng.bytes(SECRET_BYTES))
             _write(path, self.ring)
-            return
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadKeyFile(f"the key file {path} cannot be read") from error
-        try:
-            self.ring = parse_ring(text)
-        except ValueError as error:
-            raise BadKeyFile(f"the key file {path} is damaged: {error}") from error
 
     def rotate(self) -> KeyRing:
         """Put a new key in front of the ring, on disk first. Older keys stay valid.
 
         Raises `BadKeyFile` when the ring is full or the file cannot be written; the ring is then
-        unchanged.
+        unchanged. The same holds for `add` and `use`.
         """
-        try:
-            ring = with_new_key(
-                self.ring, self._rng.bytes(KID_ENTROPY_BYTES), self._rng.bytes(SECRET_BYTES)
+        return self._change(
+            lambda ring: with_new_key(
+                ring, self._rng.bytes(KID_ENTROPY_BYTES), self._rng.bytes(SECRET_BYTES)
             )
-            _write(self.path, ring)
-        except (OSError, ValueError) as error:
+        )
+
+    def add(self) -> KeyRing:
+        """Add a new key that is accepted from now on, and not used yet."""
+        return self._change(
+            lambda ring: with_accepted_key(
+                ring, self._rng.bytes(KID_ENTROPY_BYTES), self._rng.bytes(SECRET_BYTES)
+            )
+        )
+
+    def use(self, kid: str) -> KeyRing:
+        """Use one of the ring's keys from now on."""
+        return self._change(lambda ring: with_current_key(ring, kid))
+
+    def reload(self) -> KeyRing:
+        """Take the ring that the file has now. It must have all keys of the ring in use.
+
+        Raises `BadKeyFile`; the ring is then unchanged.
+        """
+        ring = _read(self.path)
+        if missing := [key.kid for key in self.ring.keys if key not in ring.keys]:
             raise BadKeyFile(
-                f"the key file {self.path} cannot take another key: {error}"
-            ) from error
+                f"the key file {self.path} lacks keys that are in use: {', '.join(missing)}"
+            )
         self.ring = ring
         return ring
+
+    def _change(self, change: Callable[[KeyRing], KeyRing]) -> KeyRing:
+        try:
+            ring = change(self.ring)
+            if self._unread():
+                raise ValueError("it has keys that were not read yet: `pgs keyring reload`")
+            _write(self.path, ring)
+        except (OSError, ValueError) as error:
+            raise BadKeyFile(f"the key file {self.path} cannot be changed: {error}") from error
+        self.ring = ring
+        return ring
+
+    def _unread(self) -> bool:
+        try:
+            return not set(_read(self.path).keys) <= set(self.ring.keys)
+        except MissingKeyFile:
+            return False
 
     def copy_to(self, path: Path) -> None:
         """Write the ring to another file, mode 0600. Raises OSError."""
         _write(path, self.ring)
+
+
+def _read(path: Path) -> KeyRing:
+    try:
+        text = path.read_text()
+    except FileNotFoundError:
+        missing = (
+            f"the key file {path} is missing, and the database is not new "
+            "(PGS_SECRET_KEY_FILE names another place)"
+        )
+        raise MissingKeyFile(missing) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadKeyFile(f"the key file {path} cannot be read") from error
+    try:
+        return parse_ring(text)
+    except ValueError as error:
+        raise BadKeyFile(f"the key file {path} is damaged: {error}") from error
 
 
 def _write(path: Path, ring: KeyRing) -> None:

@@ -95,7 +95,7 @@ def test_a_command_and_a_request_of_the_same_signed_text_have_different_proofs()
 
 
 def test_text_beyond_ascii_after_the_id_of_a_known_key_is_no_proof() -> None:
-    text = f"{RING.newest.kid}.é"
+    text = f"{RING.current.kid}.é"
     assert not id_of_forwarded(RING, f"{text}.req_1", *REQUEST)
     assert not is_command(RING, text, *COMMAND)
 

@@ -32,7 +32,7 @@ RING = KeyRing((NEW, OLD))
 
 
 def test_the_newest_key_comes_first_and_all_are_found_by_name() -> None:
-    assert RING.newest == NEW
+    assert RING.current == NEW
     assert RING.find("old") == OLD
     assert RING.find("older") is None
 
@@ -107,7 +107,7 @@ def test_a_ring_is_never_empty_and_has_no_name_twice() -> None:
 
 def test_a_new_ring_is_made_from_exactly_its_number_of_random_bytes() -> None:
     assert (
-        new_ring(bytes(keyring.KID_ENTROPY_BYTES), b"x" * keyring.SECRET_BYTES).newest.kid
+        new_ring(bytes(keyring.KID_ENTROPY_BYTES), b"x" * keyring.SECRET_BYTES).current.kid
         == "0" * 12
     )
     with pytest.raises(ValueError, match="6 random bytes"):

@@ -118,6 +118,43 @@ def test_a_full_ring_refuses_another_key_and_does_not_change(tmp_path: Path) -> 
     assert keys.ring == full == KeyFile(tmp_path / "keys", SystemRng()).ring
 
 
+def test_a_key_is_accepted_before_it_is_used_and_other_machines_read_the_copied_file(
+    tmp_path: Path,
+) -> None:
+    one = KeyFile(tmp_path / "one", SystemRng())
+    one.copy_to(tmp_path / "two")
+    two = KeyFile(tmp_path / "two", SystemRng())
+    old, new = one.add().keys
+    assert (one.ring.current, two.ring.find(new.kid)) == (old, None)
+    with pytest.raises(BadKeyFile, match=f"there is no key {new.kid}"):
+        two.use(new.kid)
+    one.copy_to(two.path)
+    assert two.reload() == one.ring
+    assert one.use(new.kid).current == new
+    assert two.use(new.kid) == one.ring == KeyFile(two.path, SystemRng()).ring
+
+
+def test_a_ring_that_lacks_a_key_in_use_is_not_taken(tmp_path: Path) -> None:
+    keys = KeyFile(tmp_path / "keys", SystemRng())
+    ring = keys.ring
+    keys.path.unlink()
+    with pytest.raises(BadKeyFile, match="is missing"):
+        keys.reload()
+    KeyFile(tmp_path / "other", SystemRng()).copy_to(keys.path)
+    with pytest.raises(BadKeyFile, match=f"lacks keys that are in use: {ring.current.kid}"):
+        keys.reload()
+    assert keys.ring == ring
+
+
+def test_a_copied_file_that_was_not_read_is_not_overwritten(tmp_path: Path) -> None:
+    one, two = (KeyFile(tmp_path / "one", SystemRng()) for _ in range(2))
+    added = one.add()
+    for change in (two.add, two.rotate, lambda: two.use(two.ring.current.kid)):
+        with pytest.raises(BadKeyFile, match="pgs keyring reload"):
+            change()
+    assert two.reload() == added == KeyFile(one.path, SystemRng()).ring
+
+
 def test_a_rotation_that_cannot_be_written_changes_nothing(tmp_path: Path) -> None:
     keys = KeyFile(tmp_path / "keys", SystemRng())
     ring = keys.ring

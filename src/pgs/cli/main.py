@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pgs.cli import database, doctor, invoices, nodes, partners, platform, settlement
+from pgs.cli import database, doctor, invoices, keyring, nodes, partners, platform, settlement
 from pgs.cli.errors import expected
 from pgs.cli.options import ConfigFile, DataDir, settings
 from pgs.demo import BOTS_MAX
@@ -27,7 +27,7 @@ app.add_typer(settlement.settlement, name="settlement")
 app.add_typer(platform.ledger, name="ledger")
 app.add_typer(invoices.invoice, name="invoice")
 app.add_typer(database.db, name="db")
-app.add_typer(platform.keyring, name="keyring")
+app.add_typer(keyring.keyring, name="keyring")
 app.add_typer(nodes.node, name="node")
 app.command("doctor")(doctor.doctor)
 

@@ -20,7 +20,6 @@ from pgs.cli.options import (
 )
 from pgs.domain.environments import Environment
 from pgs.operator.command import NoArgs
-from pgs.operator.commands.keyring import KEYRING_LIST, KEYRING_ROTATE
 from pgs.operator.commands.ledger import LEDGER_CHECK
 from pgs.operator.commands.match import MATCH_VOID, MatchId
 from pgs.operator.commands.partner import PartnerId
@@ -38,9 +37,6 @@ tier = typer.Typer(no_args_is_help=True, help="Tiers: what a seat costs and what
 terms = typer.Typer(no_args_is_help=True, help="Publish rake terms, and end agreements.")
 match = typer.Typer(no_args_is_help=True, help="End running matches.")
 ledger = typer.Typer(no_args_is_help=True, help="Check the ledger of all money.")
-keyring = typer.Typer(
-    no_args_is_help=True, help="The key ring that signs tokens and cursors and seals secrets."
-)
 
 TierId = Annotated[str, typer.Argument(metavar="ID", help="The tier's id.")]
 InEnvironment = Annotated[
@@ -225,15 +221,3 @@ def check_ledger(as_json: Json = False, config: ConfigFile = None, data: DataDir
             "and find the cause before play continues.",
             REFUSED,
         )
-
-
-@keyring.command("rotate")
-def rotate(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
-    """Add a new key and use it from now on. What older keys signed or sealed stays valid."""
-    show(ask(KEYRING_ROTATE, NoArgs(), config, data), tables.keyring, as_json=as_json)
-
-
-@keyring.command("list")
-def list_keyring(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
-    """List the names of the keys, the newest first."""
-    show(ask(KEYRING_LIST, NoArgs(), config, data), tables.keyring, as_json=as_json)

@@ -40,7 +40,7 @@ def make_cursor(
     ring: KeyRing, kind: str, partner_id: str, environment: Environment, position: str | int
 ) -> str:
     """Return the cursor for `position` in the list `kind`, such as `results`; URL-safe ASCII."""
-    key = ring.newest
+    key = ring.current
     payload = _Payload(kind, partner_id, environment, position)
     head = f"{_FORMAT}.{key.kid}.{base64url.encode(_ENCODER.encode(payload))}"
     return f"{head}.{sign(key, _PURPOSE, head, _MAC_BYTES)}"

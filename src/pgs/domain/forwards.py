@@ -27,7 +27,7 @@ def prove_forward(
     `target` is the path with the query, in ASCII. `credential` is what the request authenticates
     with; only its hash goes into the proof.
     """
-    key = ring.newest
+    key = ring.current
     mac = sign(key, _PURPOSE, _text(node, request_id, method, target, credential))
     return f"{key.kid}.{mac}.{request_id}"
 
@@ -56,7 +56,7 @@ def prove_command(ring: KeyRing, node: str, path: str, body: bytes) -> str:
     The proof covers the whole body, because a command has no other credential. It is not valid for
     a forwarded request, and a proof by `prove_forward` is not valid for a command.
     """
-    key = ring.newest
+    key = ring.current
     return f"{key.kid}.{sign(key, _COMMAND, _command_text(node, path, body))}"
 
 

@@ -1,9 +1,11 @@
 """The ring of secret keys behind tokens, cursors and stored secrets.
 
 Everything made with a key contains the key's `kid`. Keys stay on the ring forever, because cursors
-never expire. New tokens, cursors and sealed secrets are made with the newest key. A rotation adds a
-key in front, and everything made with older keys stays valid. No key is used directly: each purpose
-uses a separate key that is derived from it.
+never expire. New tokens, cursors and sealed secrets are made with the current key, which is the
+first. A rotation adds a key in front, and everything made with the other keys stays valid. Where
+several nodes share a ring, all must accept a key before one of them uses it: it is added at the end
+first, and put in front later. No key is used directly: each purpose uses a separate key that is
+derived from it.
 """
 
 from __future__ import annotations
@@ -53,7 +55,7 @@ class RingKey(HidesSecrets, msgspec.Struct, frozen=True):
 
 
 class KeyRing(msgspec.Struct, frozen=True):
-    """The keys, newest first: 1 to `MAX_KEYS`, each with its own `kid` (else ValueError)."""
+    """The keys, the current first: 1 to `MAX_KEYS`, each with its own `kid` (else ValueError)."""
 
     keys: tuple[RingKey, ...]
 
@@ -64,7 +66,7 @@ class KeyRing(msgspec.Struct, frozen=True):
             raise ValueError(f"a key ring holds 1 to {MAX_KEYS} keys with different kids")
 
     @property
-    def newest(self) -> RingKey:
+    def current(self) -> RingKey:
         """The key with which new tokens, cursors and sealed secrets are made."""
         return self.keys[0]
 
@@ -137,10 +139,23 @@ def with_new_key(ring: KeyRing, kid_entropy: bytes, secret_entropy: bytes) -> Ke
     return KeyRing(new_ring(kid_entropy, secret_entropy).keys + ring.keys)
 
 
+def with_accepted_key(ring: KeyRing, kid_entropy: bytes, secret_entropy: bytes) -> KeyRing:
+    """Return the ring with a new key that is accepted and not used. ValueError if it is full."""
+    return KeyRing(ring.keys + new_ring(kid_entropy, secret_entropy).keys)
+
+
+def with_current_key(ring: KeyRing, kid: str) -> KeyRing:
+    """Return the ring with one of its keys in front. ValueError if it has no key of that id."""
+    key = ring.find(kid)
+    if key is None:
+        raise ValueError(f"there is no key {kid} on the ring")
+    return KeyRing((key, *(other for other in ring.keys if other != key)))
+
+
 def format_ring(ring: KeyRing) -> str:
     """Return the text of the ring's file: a heading with the format's version, then a line per key.
 
-    The newest key comes first. The text contains the secrets, so only the service's own user may
+    The current key comes first. The text contains the secrets, so only the service's own user may
     read the file.
     """
     lines = [f"{key.kid} {base64url.encode(key.secret)}" for key in ring.keys]

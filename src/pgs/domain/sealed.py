@@ -30,7 +30,7 @@ def seal(ring: KeyRing, plaintext: bytes, context: str, nonce: bytes) -> str:
     """
     if len(nonce) != NONCE_BYTES:
         raise ValueError(f"sealing takes a nonce of {NONCE_BYTES} bytes")
-    key = ring.newest
+    key = ring.current
     ciphertext = _cipher(key).encrypt(nonce, plaintext, context.encode())
     return f"{_FORMAT}.{key.kid}.{base64url.encode(nonce + ciphertext)}"
 

@@ -66,7 +66,7 @@ _DECODER = msgspec.msgpack.Decoder(SessionClaims)
 
 def sign_session(claims: SessionClaims, ring: KeyRing) -> str:
     """Return the token for `claims`, signed with the ring's newest key."""
-    key = ring.newest
+    key = ring.current
     head = (
         f"{_FORMAT}.{slot_of(claims.partner_id)}.{key.kid}."
         f"{base64url.encode(_ENCODER.encode(claims))}"

@@ -3,7 +3,7 @@
 A field that is not set is absent in the JSON.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Self
 
 import msgspec
@@ -234,10 +234,14 @@ class DatabaseBackedUp(Record, frozen=True):
 
 
 class Keyring(Record, frozen=True):
-    """The key ring: its file and the names of its keys, the newest first, without the keys."""
+    """The key ring: its file and the names of its keys, the one in use first, without the keys.
+
+    `unreached`: nodes that do not use the first key yet, and why.
+    """
 
     file: str
     kids: list[str]
+    unreached: Mapping[str, str] = {}
 
 
 def partner_record(
