@@ -199,6 +199,7 @@ async def test_a_clock_for_each_side_is_sent_with_every_message(
             snapshot = await ann.join(match_id)
             assert isinstance(snapshot, Snapshot)
             assert ann.take()[0]["remainingMs"] == [293_000, 300_000]
+            assert snapshot.increment_ms == 3_000
             assert isinstance(snapshot.remaining_ms, tuple)
             assert snapshot.remaining_ms == pytest.approx((293_000, 280_000), abs=1)
             assert snapshot.deadline_at_ms == pytest.approx(at(310) * 1000, abs=1)

@@ -174,6 +174,31 @@ def test_a_mate_with_the_last_quiet_move_is_a_mate() -> None:
     assert RULES.legal_moves(state) == ()
 
 
+@pytest.mark.parametrize(
+    ("state", "draw"),
+    [
+        (game(STALEMATE), "stalemate"),
+        (position("4k3/8/8/8/8/8/8/1N2K3 w - - 0 1"), "insufficient_material"),
+        (game(" ".join([BACK_AND_FORTH] * 2)), "repetition"),
+        (position("4k3/8/8/8/8/8/8/R3K3 w - - 100 80"), "fifty_moves"),
+        (position("k7/8/1K6/8/8/8/5q2/8 b - - 100 80"), "fifty_moves"),
+        # Two rules at once: the first one is told.
+        (position("k7/8/1K6/8/8/8/8/1N6 w - - 100 80"), "insufficient_material"),
+        (position("k7/2Q5/1K6/8/8/8/8/8 b - - 100 80"), "stalemate"),
+    ],
+)
+def test_the_view_of_a_drawn_game_names_the_rule(state: State, draw: str) -> None:
+    assert RULES.view(state)["draw"] == draw
+    assert RULES.outcome(state) == DRAW
+
+
+def test_the_view_names_no_draw_while_a_game_runs_or_after_a_mate() -> None:
+    assert "draw" not in RULES.view(RULES.initial())
+    assert "draw" not in RULES.view(game(SCHOLARS_MATE))
+    mate = RULES.apply(position("k7/8/1K6/8/8/8/8/7R w - - 99 80"), "h1h8")
+    assert "draw" not in RULES.view(mate)
+
+
 def test_a_promotion_names_its_piece() -> None:
     state = position("8/4P1k1/8/8/8/8/8/4K3 w - - 0 1")
     assert [move for move in RULES.legal_moves(state) if move.startswith("e7")] == [

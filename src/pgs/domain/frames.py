@@ -75,6 +75,7 @@ class Snapshot(msgspec.Struct, frozen=True, tag_field="type", tag="snapshot", re
     """A match as one side sees it. `result` and `end_reason` are set once it has ended.
 
     `moves`: the moves that led to `state`, the newest `MOVES_SENT_MAX` of them, the oldest first.
+    `increment_ms`: what each move adds to the time of its side, in games where it adds any.
     """
 
     match_id: str
@@ -91,6 +92,7 @@ class Snapshot(msgspec.Struct, frozen=True, tag_field="type", tag="snapshot", re
     prize_usd_cents: int
     deadline_at_ms: int | UnsetType = UNSET
     remaining_ms: tuple[int, int] | UnsetType = UNSET
+    increment_ms: int | UnsetType = UNSET
     status: Literal["started", "ended", "no_contest"] = "started"
     result: str | UnsetType = UNSET
     end_reason: EndReason | UnsetType = UNSET

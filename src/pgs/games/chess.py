@@ -4,7 +4,8 @@ The library is an optional extra. Only this module imports it, and this module i
 the library is installed.
 
 A move is in UCI notation: from square, to square and, for a promotion, the piece (`e2e4`, `e1g1`
-for castling, `e7e8q`). Side 0 is white. The view is `{"fen": FEN, "check": bool, "last"?: move}`.
+for castling, `e7e8q`). Side 0 is white. The view is `{"fen": FEN, "check": bool, "last"?: move,
+"draw"?: rule}`.
 
 The game ends with checkmate or stalemate. It is drawn at once, without a claim, when neither side
 has the material to give mate, when a position occurs for the third time, and after fifty moves of
@@ -14,7 +15,7 @@ never reached. Checkmate takes precedence: a fiftieth move that gives mate wins.
 """
 
 from collections.abc import Hashable
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import chess
 import msgspec
@@ -28,6 +29,8 @@ claimed it."""
 QUIET_PLIES: Final = 100
 """Half-moves without a capture or a pawn move that make a draw: the FIDE Laws of Chess, 9.3, as if
 a player had claimed it."""
+
+DrawRule = Literal["stalemate", "insufficient_material", "repetition", "fifty_moves"]
 
 
 class State(msgspec.Struct, frozen=True):
@@ -60,7 +63,7 @@ class Chess:
 
     def legal_moves(self, state: State) -> tuple[str, ...]:
         """Return the moves in UCI notation, sorted alphabetically."""
-        if _is_drawn(state):
+        if _drawn_by(state) is not None:
             return ()
         return tuple(sorted([move.uci() for move in state.board.generate_legal_moves()]))
 
@@ -74,19 +77,24 @@ class Chess:
 
     def outcome(self, state: State) -> Outcome | None:
         """Return the winner by checkmate, a draw, or None while the game goes on."""
-        if not any(state.board.generate_legal_moves()):
-            if not state.board.is_check():
-                return Outcome(None)
-            return Outcome(1 if state.board.turn == chess.WHITE else 0)
-        return Outcome(None) if _is_drawn(state) else None
+        if _drawn_by(state) is not None:
+            return Outcome(None)
+        if any(state.board.generate_legal_moves()):
+            return None
+        return Outcome(1 if state.board.turn == chess.WHITE else 0)
 
     def view(self, state: State) -> dict[str, Any]:
         """Return the position in Forsyth-Edwards notation, the check flag and the last move.
 
-        `check` is whether the side to move is in check.
+        `check` is whether the side to move is in check. `draw` is the rule by which the game has
+        ended in a draw, if it has.
         """
         shown: dict[str, Any] = {"fen": state.board.fen(), "check": state.board.is_check()}
-        return shown if state.last is None else shown | {"last": state.last}
+        if state.last is not None:
+            shown["last"] = state.last
+        if (rule := _drawn_by(state)) is not None:
+            shown["draw"] = rule
+        return shown
 
 
 def _legal(state: State, move: str) -> chess.Move:
@@ -94,7 +102,7 @@ def _legal(state: State, move: str) -> chess.Move:
 
     The library's own parser also accepts other spellings, so it is not used here.
     """
-    if not _is_drawn(state) and move[:2] in chess.SQUARE_NAMES:
+    if _drawn_by(state) is None and move[:2] in chess.SQUARE_NAMES:
         origin = chess.BB_SQUARES[chess.parse_square(move[:2])]
         for legal in state.board.generate_legal_moves(origin):
             if legal.uci() == move:
@@ -102,14 +110,16 @@ def _legal(state: State, move: str) -> chess.Move:
     raise ValueError(f"{move!r} is no legal move")
 
 
-def _is_drawn(state: State) -> bool:
-    """Return whether a rule ends the game as a draw, even if there are still moves to play."""
+def _drawn_by(state: State) -> DrawRule | None:
+    """Return the first rule that ends the game as a draw, or None. A checkmate is no draw."""
     board = state.board
-    return (
-        board.halfmove_clock >= QUIET_PLIES
-        or state.seen.count(state.seen[-1]) >= REPETITIONS
-        or board.is_insufficient_material()
-    )
+    if not any(board.generate_legal_moves()):
+        return None if board.is_check() else "stalemate"
+    if board.is_insufficient_material():
+        return "insufficient_material"
+    if state.seen.count(state.seen[-1]) >= REPETITIONS:
+        return "repetition"
+    return "fifty_moves" if board.halfmove_clock >= QUIET_PLIES else None
 
 
 def _position(board: chess.Board) -> Hashable:

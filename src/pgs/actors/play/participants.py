@@ -67,6 +67,7 @@ class Participants:
             prize_usd_cents=seat.prize_usd_cents,
             deadline_at_ms=deadline,
             remaining_ms=remaining,
+            increment_ms=state.time_control.increment_ms or UNSET,
             status=match.status,
             result=seat.result or UNSET,
             end_reason=match.end_reason or UNSET,
