@@ -27,6 +27,10 @@ GAMES: Final[dict[str, tuple[dict[str, Any], list[str]]]] = {
 """A state of each game, and legal moves in it."""
 
 
+DRAWS: Final = ("stalemate", "insufficient_material", "repetition", "fifty_moves")
+"""The rules by which a game of chess can end in a draw."""
+
+
 @dataclass
 class State:
     """A state of the frame: the messages that lead to it, and what must then be seen.
@@ -93,6 +97,16 @@ STATES: Final = (
     State("won on time", ended=_ended("won", "forfeit_timeout", 95_000), sees="You won $950.00"),
     State("lost", ended=_ended("lost", "forfeit_timeout", 0), sees="You lost"),
     State("drawn", ended=_ended("drawn", "completed", 50_000), sees="A draw"),
+    *(
+        State(
+            f"drawn by {rule}",
+            ("chess",),
+            {"state": {"fen": CHESS_START, "check": False, "draw": rule}},
+            ended=_ended("drawn", "completed", 50_000),
+            sees="A draw",
+        )
+        for rule in DRAWS
+    ),
     State("void", ended=_ended(None, "emergency_stop", 50_000), sees="No contest"),
 )
 
@@ -106,7 +120,7 @@ def show(server: ScriptedServer, game: str, state: State, number: int, now: int)
     match_id = f"mat_{number}"
     clocks: dict[str, Any] = {"deadlineAtMs": now + 3_600_000}
     if game == "chess":
-        clocks["remainingMs"] = [3_600_000, 3_600_000]
+        clocks |= {"remainingMs": [3_600_000, 3_600_000], "incrementMs": 3_000}
     if (side := state.snapshot.get("low")) is not None:
         clocks["deadlineAtMs"] = now + LOW_MS
         if game == "chess":

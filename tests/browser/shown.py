@@ -62,14 +62,20 @@ class Shown:
 
 @contextmanager
 def showing(
-    browser: Browser, service: str, partner_id: str, site: str, game: str, **how: Any
+    browser: Browser,
+    service: str,
+    partner_id: str,
+    site: str,
+    game: str,
+    name: str = LONG,
+    **how: Any,
 ) -> Iterator[Shown]:
-    """Open a frame of a player with a long name, against a scripted server, for a block."""
+    """Open a frame of a player with a name, against a scripted server, for a block."""
     how = {"locale": "en-US", "reduced_motion": "reduce", **how}
     context = browser.new_context(**how)
     tab = Tab(context.new_page())
     server = ScriptedServer(tab.page)
-    server.session |= {"displayName": LONG, "gameId": game}
+    server.session |= {"displayName": name, "gameId": game}
     server.session["theme"] = {"displayName": "A Site With Quite A Long Name"}
     tab.embed(site, service, f"{service}/embed/test/{partner_id}", "token", "100vh")
     server.wait("join")

@@ -9,6 +9,7 @@ export interface Match extends Position, Amounts {
   gameId: string;
   you: Side;
   opponent: Opponent;
+  incrementMs?: number | null;
   lastMove: { by: Side; move: string } | null;
   /** The newest moves, the oldest first: all of them, unless a match is very long. */
   moves: readonly string[];

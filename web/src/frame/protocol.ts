@@ -73,6 +73,8 @@ export interface Snapshot extends Position, Amounts {
   gameId: string;
   you: Side;
   opponent: Opponent;
+  /** How many milliseconds each move adds to the clock of its side. Absent where it adds none. */
+  incrementMs?: number | null;
   /** The newest moves, the oldest first. */
   moves?: string[];
   /** `started` while the match runs, else its outcome, with the fields of `ended`. */

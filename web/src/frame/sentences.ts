@@ -17,6 +17,11 @@ export function sideNameOf(match: Match, side: Side, speaker: Speaker): string {
   return adapter === null ? '' : speaker.say(`side.${adapter.gameId}.${side}`);
 }
 
+/** Returns what each move adds to a clock, in words, or an empty text where it adds nothing. */
+export function incrementText({ incrementMs }: Match, speaker: Speaker): string {
+  return incrementMs ? speaker.say('increment', { n: incrementMs / 1000 }) : '';
+}
+
 /** Returns whether the player's clock is running. */
 export function isClockRunning(match: Match): boolean {
   return match.turn === match.you && typeof match.deadlineAtMs === 'number';
@@ -36,30 +41,14 @@ export function howText(ending: Ending, match: Match | null, speaker: Speaker): 
   if (endReason === 'forfeit_timeout')
     return speaker.say(lost ? 'how.timeYou' : 'how.time', { name });
   if (endReason === 'decided_by_test_key') return speaker.say('how.test');
-  return match === null ? '' : playedOut(match, result, speaker);
+  if (match === null) return '';
+  const spoken = adapterOf(match.gameId)?.how(match.state, match.you, result === 'drawn');
+  return spoken ? speaker.say(spoken.key, spoken.parameters) : '';
 }
 
 const VOID = ['no_opponent', 'cancelled', 'both_absent', 'account_inactive', 'platform_void'];
 const isVoid = (key: string): key is Extract<Key, `void.${string}`> =>
   [...VOID, 'emergency_stop'].some((reason) => key === `void.${reason}`);
-
-function playedOut(match: Match, result: string | null, speaker: Speaker): string {
-  const adapter = adapterOf(match.gameId);
-  const counts = adapter?.board(match.state, match.you, null)?.counts;
-  const drawn = result === 'drawn';
-  switch (adapter?.gameId) {
-    case 'reversi': {
-      if (drawn || counts === undefined) return drawn ? speaker.say('how.equal') : '';
-      const [mine, theirs] = match.you === 0 ? counts : [counts[1], counts[0]];
-      return speaker.say('how.reversi', { mine, theirs });
-    }
-    case 'chess':
-      return speaker.say(drawn ? 'how.chessDrawn' : 'how.chess');
-    default:
-      if (adapter === null) return '';
-      return speaker.say(drawn ? 'how.full' : `how.${adapter.gameId}`);
-  }
-}
 
 /** Returns who won, with the amount where it is told. */
 export function resultText(play: Play, ending: Ending, speaker: Speaker): string {
@@ -145,7 +134,8 @@ export function safeKey(match: Match): Key {
 }
 
 function startText(match: Match, speaker: Speaker): string {
-  return speaker.say('said.started', { side: sideNameOf(match, match.you, speaker) });
+  const started = speaker.say('said.started', { side: sideNameOf(match, match.you, speaker) });
+  return `${started} ${incrementText(match, speaker)}`.trim();
 }
 
 /** Returns the sentences about what changed within a match: a move, and the opponent's presence. */

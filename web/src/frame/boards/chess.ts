@@ -16,6 +16,9 @@ const LETTERS = 'pnbrqk';
 const COUNT: Record<string, number> = { q: 1, r: 2, b: 2, n: 2, p: 8 };
 const WORTH: Record<string, number> = { q: 9, r: 5, b: 3, n: 3, p: 1 };
 
+/** The rules by which a game can end in a draw, as the state names them. */
+const DRAWS = ['stalemate', 'insufficient_material', 'repetition', 'fifty_moves'] as const;
+
 // A move in UCI notation, such as `e7e8q`: two squares, and the letter of a promotion.
 const from = (move: string): string => move.slice(0, 2);
 const to = (move: string): string => move.slice(2, 4);
@@ -56,6 +59,11 @@ export const chess: Adapter = {
     const piece = promotionKey(move);
     if (piece === null) return { key: 'move.chess', parameters };
     return { key: 'move.promotion', parameters: { ...parameters, piece } };
+  },
+  how(state, _you, drawn) {
+    if (!drawn) return { key: 'how.chess' };
+    const rule = DRAWS.find((one) => one === field(state, 'draw'));
+    return rule === undefined ? null : { key: `how.chess.${rule}` };
   },
   after: chessAfter,
   note: notation,

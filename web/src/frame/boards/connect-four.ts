@@ -40,6 +40,7 @@ export const connectFour: Adapter = {
     return occupy(state, column.filter((cell) => cell?.mark === null).at(-1)?.id ?? null, side);
   },
   say: (move) => ({ key: 'move.column', parameters: { n: Number(move) } }),
+  how: (_state, _you, drawn) => ({ key: drawn ? 'how.full' : 'how.connect-four' }),
 };
 
 /** Returns the id of the highest disc in the column of a move. */

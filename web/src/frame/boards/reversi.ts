@@ -1,3 +1,4 @@
+import { Count } from '../view/count';
 import { Dots } from '../view/decoration';
 import { field, PASS } from './cells';
 import { cellTargets, occupy, readCells, startBoard } from './disc-cells';
@@ -25,10 +26,17 @@ export const reversi: Adapter = {
     const counts = given ? scores : [countDiscs(rows, 0), countDiscs(rows, 1)];
     return { rows, counts: counts as [number, number] };
   },
+  Count,
   Decoration: Dots,
   targets: cellTargets,
   after: (state, move, side) => (move === PASS ? state : turnDiscs(state, move, side)),
   say: (move) => (move === PASS ? { key: 'move.pass' } : move),
+  how(state, you, drawn) {
+    const counts = reversi.board(state, you, null)?.counts;
+    if (drawn || counts === undefined) return drawn ? { key: 'how.equal' } : null;
+    const [mine = 0, theirs = 0] = you === 0 ? counts : [counts[1], counts[0]];
+    return { key: 'how.reversi', parameters: { mine, theirs } };
+  },
 };
 
 /** Returns the state after a side has placed a disc, with the discs between its own turned. */

@@ -35,4 +35,5 @@ export const ticTacToe: Adapter = {
   targets: cellTargets,
   after: occupy,
   say: (move) => move,
+  how: (_state, _you, drawn) => ({ key: drawn ? 'how.full' : 'how.tic-tac-toe' }),
 };

@@ -75,6 +75,8 @@ export interface Adapter {
   sources?(legalMoves: readonly string[]): Set<string>;
   /** Draws a board on which a press anywhere in a column means that column. */
   Columns?: FunctionComponent<ColumnsProps>;
+  /** Draws the number of a side's discs, in games that count them. */
+  Count?: FunctionComponent<{ count: number; side: Side }>;
   /** Draws what a board shows besides its cells. */
   Decoration?: FunctionComponent<{ board: Board }>;
   /** Lets pieces be dragged. It is a hook. */
@@ -88,6 +90,11 @@ export interface Adapter {
   drawings?: { kind: string; units: number; shapes: Partial<Record<Shape, string>> };
   /** Returns a move as screen readers say it. A string is said as it is. */
   say(move: string): string | Spoken;
+  /**
+   * Returns how a game that was played to its end was won or drawn, as the side `you` sees it, or
+   * null if the state does not tell.
+   */
+  how(state: unknown, you: Side, drawn: boolean): Spoken | null;
   /** Returns the state after a legal move of a side, as far as the board shows it. */
   after(state: unknown, move: string, side: Side): unknown;
   /**

@@ -8,7 +8,7 @@ import type { Published } from '../published';
 import { statesOf } from '../history';
 import { isRunning, mayMove } from '../play';
 import type { Ending, Match, Play } from '../play';
-import { howText, opponentName, pastTitle } from '../sentences';
+import { howText, incrementText, opponentName, pastTitle } from '../sentences';
 import { resultText, safeKey, stakeText } from '../sentences';
 import { NAMES } from '../words/speaker';
 import type { Speaker } from '../words/speaker';
@@ -169,7 +169,9 @@ function yoursOf({ play, low }: Published, match: Match, speaker: Speaker): Sent
   if (check) return { tone: 'bad', icon: 'alert', title, hint: speaker.say('yours.checkHint') };
   const started = typeof match.deadlineAtMs === 'number';
   const key = started && adapter !== null ? (`hint.${adapter.gameId}` as const) : 'unstarted';
-  return { tone: 'me', icon: 'mark', title, hint: speaker.say(key) };
+  // A player who moves for the first time is told what that does to the clock.
+  const first = started && match.ply < 2 && incrementText(match, speaker);
+  return { tone: 'me', icon: 'mark', title, hint: first || speaker.say(key) };
 }
 
 interface EndPanelProps {

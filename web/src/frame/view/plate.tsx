@@ -5,7 +5,7 @@ import type { Adapter, Board } from '../boards/types';
 import { LOW_MS, timeLeft } from '../play';
 import type { Match, Play } from '../play';
 import type { Side } from '../protocol';
-import { sideNameOf } from '../sentences';
+import { incrementText, sideNameOf } from '../sentences';
 import { isolated } from '../words/speaker';
 import { MarkView } from './mark';
 import { useSpeaker } from './words';
@@ -29,19 +29,18 @@ export function Plate({ play, own }: PlateProps) {
   const side: Side | null = match === null ? null : own ? match.you : match.you === 0 ? 1 : 0;
   const acts = play.ending === null && match !== null && match.turn === side;
   const classes = ['plate', own ? 'own' : 'opp', acts && 'act'];
+  const Count = adapter?.Count;
   const board = match && adapter?.board(match.state, match.you, null);
   return (
     <section class={classes.filter(Boolean).join(' ')} aria-label={who}>
       <Face name={name} adapter={adapter} side={side} />
-      <span class="who">
-        <span class="name" dir="auto">
-          {name}
-        </span>
-        <span class="sub">
-          <Sub play={play} own={own} side={side} board={board ?? null} />
-        </span>
+      <span class="name" dir="auto">
+        {name}
       </span>
-      {side !== null && board?.counts !== undefined && (
+      <span class="sub">
+        <Sub play={play} own={own} side={side} board={board ?? null} />
+      </span>
+      {side !== null && board?.counts !== undefined && Count !== undefined && (
         <Count count={board.counts[side]} side={side} />
       )}
       {match !== null && side !== null && (
@@ -56,10 +55,8 @@ function EmptyPlate({ waits }: { waits: boolean }) {
   return (
     <section class="plate opp empty" aria-label={speaker.say('opponent')}>
       <span class="face" />
-      <span class="who">
-        <span class="name">{speaker.say(waits ? 'seat.open' : 'opponent')}</span>
-        <span class="sub">{waits && <span>{speaker.say('seat.nobody')}</span>}</span>
-      </span>
+      <span class="name">{speaker.say(waits ? 'seat.open' : 'opponent')}</span>
+      <span class="sub">{waits && <span>{speaker.say('seat.nobody')}</span>}</span>
     </section>
   );
 }
@@ -128,23 +125,16 @@ function Sub({ play, own, side, board }: SubProps) {
   );
 }
 
-function Count({ count, side }: { count: number; side: Side }) {
-  const speaker = useSpeaker();
-  return (
-    <span class="count" role="img" aria-label={speaker.say('discs', { n: count })}>
-      <MarkView gameId="reversi" side={side} shape="disc" />
-      {speaker.number(count)}
-    </span>
-  );
-}
-
 interface ClockProps {
   play: Play;
   match: Match;
   side: Side;
 }
 
-/** The time that a side has left. It counts down while that side is to move. The last one stays. */
+/**
+ * The time that a side has left, and what each move adds to it. It counts down while that side is
+ * to move. The last one stays.
+ */
 function Clock({ play, match, side }: ClockProps) {
   const speaker = useSpeaker();
   const [, tick] = useState(0);
@@ -159,15 +149,17 @@ function Clock({ play, match, side }: ClockProps) {
   }, [runs]);
   if (left === null) return null;
   const text = speaker.clock(left);
+  const label = [speaker.say('left', { time: text }), incrementText(match, speaker)];
   const low = runs && left <= LOW_MS;
   return (
     <span
       class={low ? 'clock low' : 'clock'}
       role="timer"
-      aria-label={speaker.say('left', { time: text })}
+      aria-label={label.filter(Boolean).join('. ')}
     >
       {low && <Icon name="alert" />}
       {left < LOW_MS ? speaker.clock(left, 1) : text}
+      {match.incrementMs ? <small>+{speaker.number(match.incrementMs / 1000)}</small> : null}
     </span>
   );
 }

@@ -4,7 +4,7 @@ export const PARTS = {
   chess: [
     /\.chess\b|promotion/,
     /^(piece|promote)\./,
-    /^(captured|yours\.check.*|cell\.(check|held)|how\.chess.*)$/,
+    /^(captured|increment|yours\.check.*|cell\.(check|held)|how\.chess.*)$/,
   ],
   discs: [
     /\.(tic-tac-toe|connect-four|reversi)\b/,
