@@ -159,3 +159,14 @@ class Tab:
         """Return the messages that the host page has received, all or those of one type."""
         messages: list[dict[str, Any]] = self.page.evaluate("window.messages")
         return [message for message in messages if kind is None or message["type"] == kind]
+
+
+def win_with_the_first_row(first: Tab, second: Tab) -> None:
+    """Play a match of tic-tac-toe to its end. `first` moves first, and wins."""
+    turns = ((first, second), (second, first))
+    for number, cell in enumerate(("a1", "a2", "b1", "b2", "c1")):
+        mover, other = turns[number % 2]
+        mover.cell(cell).click()
+        other.cell(cell).locator(".mark").wait_for()
+    first.sees("You won")
+    second.sees("You lost")

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page
 from pgs.actors.messages.account.settings import AddOrigin
 from pgs.domain.environments import Environment
 from pgs.domain.members import PLATFORM
-from tests.browser.chromium import WAIT_MAX_MS, Tab, running_chromium
+from tests.browser.chromium import WAIT_MAX_MS, Tab, running_chromium, win_with_the_first_row
 from tests.browser.tls_proxy import tls_proxy
 from tests.journeys.client import ok
 from tests.journeys.partners import BOTH, Partner, seat_body
@@ -129,17 +129,7 @@ def test_a_live_page_embeds_the_live_frame_over_tls(
     alice, bob = tabs if first == "alice" else reversed(tabs)
     alice.sees("Your turn")
     bob.sees("is thinking")
-    for mover, other, cell in (
-        (alice, bob, "a1"),
-        (bob, alice, "a2"),
-        (alice, bob, "b1"),
-        (bob, alice, "b2"),
-        (alice, bob, "c1"),
-    ):
-        mover.cell(cell).click()
-        other.cell(cell).locator(".mark").wait_for()
-    alice.sees("You won")
-    bob.sees("You lost")
+    win_with_the_first_row(alice, bob)
     assert _payouts(service, partner) == {first: ("won", 180), second: ("lost", 0)}
     for tab in tabs:
         assert tab.errors == []

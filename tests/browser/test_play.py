@@ -9,7 +9,7 @@ from playwright.sync_api import Route
 from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.actors.messages.account.settings import AddOrigin
 from pgs.domain.members import PLATFORM
-from tests.browser.chromium import Tab
+from tests.browser.chromium import Tab, win_with_the_first_row
 from tests.conventions.tree import ROOT
 from tests.journeys.client import ok
 from tests.journeys.partners import BOTH, Partner, seat_body
@@ -72,17 +72,7 @@ def test_two_players_play_a_match_to_its_end(
     service: SharedService, partner: Partner, site: str, tabs: list[Tab]
 ) -> None:
     alice, bob = begin(service, partner, site, tabs)
-    for mover, other, cell in (
-        (alice, bob, "a1"),
-        (bob, alice, "a2"),
-        (alice, bob, "b1"),
-        (bob, alice, "b2"),
-        (alice, bob, "c1"),
-    ):
-        mover.cell(cell).click()
-        other.cell(cell).locator(".mark").wait_for()
-    alice.sees("You won")
-    bob.sees("You lost")
+    win_with_the_first_row(alice, bob)
     assert [message["result"] for message in alice.messages("pgs.ended")] == ["won"]
     (ended,) = bob.messages("pgs.ended")
     assert (ended["result"], ended["outcome"], ended["endReason"]) == ("lost", "ended", "completed")

@@ -20,6 +20,8 @@ from tests.journeys.service import SharedService
 
 if TYPE_CHECKING:
     from tests.journeys.databases import Databases
+    from tests.journeys.installation import Seeded
+    from tests.postgres import Server
 
 
 _ELSEWHERE = [pytest.mark.postgres, pytest.mark.slow, pytest.mark.installation]
@@ -122,3 +124,12 @@ async def admin(place: Place) -> AsyncIterator[AdminClient]:
     """An account with its first admin, whose step-up window is fresh."""
     async with open_admin(place) as opened:
         yield opened
+
+
+@pytest.fixture
+async def seeded(tmp_path: Path, postgres: "Server") -> "Seeded":
+    """A database of PostgreSQL with partners, for the nodes that a test starts."""
+    # Imported here, because most runs need no driver.
+    from tests.journeys.installation import seed
+
+    return await seed(tmp_path, postgres.new_database())

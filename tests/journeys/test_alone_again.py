@@ -12,18 +12,16 @@ from pgs.operator.answers import Done
 from pgs.operator.commands.partner import PARTNER_DEACTIVATE, PartnerId
 from pgs.storage.postgres.session import DatabaseInUse
 from tests.journeys.client import ok
-from tests.journeys.installation import PARTNERS, node_in_process, seed, settled
+from tests.journeys.installation import PARTNERS, Seeded, node_in_process, settled
 from tests.journeys.partners import seat_body
 from tests.journeys.service import in_process
-from tests.postgres import Server
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
 
 async def test_a_data_folder_serves_a_node_then_a_single_service_and_a_node_again(
-    tmp_path: Path, postgres: Server
+    tmp_path: Path, seeded: Seeded
 ) -> None:
-    seeded = await seed(tmp_path, postgres.new_database())
     key = seeded.partners[PARTNERS[0]].test
     for _ in range(2):
         async with node_in_process(seeded, tmp_path, "n1") as one:
@@ -37,9 +35,8 @@ async def test_a_data_folder_serves_a_node_then_a_single_service_and_a_node_agai
 
 
 async def test_a_command_on_the_folder_of_a_stopped_node_needs_all_nodes_to_be_stopped(
-    tmp_path: Path, postgres: Server
+    tmp_path: Path, seeded: Seeded
 ) -> None:
-    seeded = await seed(tmp_path, postgres.new_database())
     async with node_in_process(seeded, tmp_path, "n1") as one:
         await settled(one)
     config = Config(

@@ -25,21 +25,14 @@ from tests.journeys.installation import (
     Seeded,
     node_in_process,
     owner_of,
-    seed,
     settled,
 )
 from tests.journeys.nodes import header
 from tests.journeys.partners import seat_body
 from tests.journeys.play import mint, session_body, socket_of
 from tests.journeys.service import until
-from tests.postgres import Server
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
-
-
-@pytest.fixture
-async def seeded(tmp_path: Path, postgres: Server) -> Seeded:
-    return await seed(tmp_path, postgres.new_database())
 
 
 async def seat(node: OneNode, key: str, player: str) -> Reply:

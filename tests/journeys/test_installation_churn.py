@@ -8,9 +8,8 @@ import pytest
 import trio
 
 from pgs.storage.postgres.lease import number_of
-from tests.journeys.installation import PARTNERS, OneNode, node_in_process, seed, settled
+from tests.journeys.installation import PARTNERS, OneNode, Seeded, node_in_process, settled
 from tests.journeys.partners import seat_body
-from tests.postgres import Server
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
@@ -61,9 +60,8 @@ def end_session(url: str, node: str) -> None:
 
 
 async def test_no_seat_is_lost_or_doubled_while_nodes_come_and_go_and_sessions_end(
-    tmp_path: Path, postgres: Server
+    tmp_path: Path, seeded: Seeded
 ) -> None:
-    seeded = await seed(tmp_path, postgres.new_database())
     async with (
         node_in_process(seeded, tmp_path, "n1") as one,
         node_in_process(seeded, tmp_path, "n2") as two,

@@ -25,23 +25,16 @@ from tests.journeys.installation import (
     Seeded,
     node_in_process,
     owner_of,
-    seed,
     settled,
 )
 from tests.journeys.nodes import header
 from tests.journeys.partners import BOTH, BRONZE, seat_body
 from tests.journeys.service import until
-from tests.postgres import Server
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
 A = TypeVar("A", bound=Args)
 R = TypeVar("R", bound=Record)
-
-
-@pytest.fixture
-async def seeded(tmp_path: Path, postgres: Server) -> Seeded:
-    return await seed(tmp_path, postgres.new_database())
 
 
 class Machine:

@@ -11,16 +11,10 @@ from pgs.config import Config
 from pgs.domain.shards import SHARDS
 from pgs.metrics import Metrics
 from pgs.storage.engines import mark_node
-from tests.journeys.installation import OneNode, Seeded, node_in_process, seed, settled
+from tests.journeys.installation import OneNode, Seeded, node_in_process, settled
 from tests.journeys.service import in_process, until
-from tests.postgres import Server
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
-
-
-@pytest.fixture
-async def seeded(tmp_path: Path, postgres: Server) -> Seeded:
-    return await seed(tmp_path, postgres.new_database())
 
 
 def of_node(node: OneNode) -> dict[str, float]:
