@@ -1,5 +1,7 @@
 """Themes as they are sent, as their partner sees them, and as the frame gets them."""
 
+from typing import Any
+
 import msgspec
 from msgspec import UNSET, UnsetType
 
@@ -56,8 +58,8 @@ class LogoAddress(msgspec.Struct, frozen=True, rename="camel"):
     url: str
 
 
-class FrameTheme(msgspec.Struct, frozen=True, rename="camel"):
-    """A theme as the frame gets it. `updated_at` in epoch seconds, absent for the default theme."""
+class ShownTheme(msgspec.Struct, frozen=True, rename="camel"):
+    """What the frame and the partner see alike of a theme."""
 
     environment: str
     display_name: str
@@ -66,21 +68,19 @@ class FrameTheme(msgspec.Struct, frozen=True, rename="camel"):
     text_color: str
     corner_radius: int
     show_amounts: bool
+
+
+class FrameTheme(ShownTheme, frozen=True, rename="camel"):
+    """A theme as the frame gets it. `updated_at` in epoch seconds, absent for the default theme."""
+
     logo: LogoAddress | None
     revision: int
     updated_at: int | UnsetType = UNSET
 
 
-class ThemeRecord(msgspec.Struct, frozen=True, rename="camel"):
+class ThemeRecord(ShownTheme, frozen=True, rename="camel"):
     """A theme as its partner sees it."""
 
-    environment: str
-    display_name: str
-    primary_color: str
-    background_color: str
-    text_color: str
-    corner_radius: int
-    show_amounts: bool
     logo: LogoRecord | None
     revision: int
     updated_at: int | UnsetType = UNSET
@@ -105,17 +105,23 @@ async def read_sent(sent: SentTheme) -> StoredTheme | Refusal:
     return StoredTheme(msgspec.structs.replace(theme, logo=logo), sent.logo.base64)
 
 
+def _shown(environment: Environment, theme: Theme) -> dict[str, Any]:
+    return {
+        "environment": environment,
+        "display_name": theme.display_name,
+        "primary_color": theme.primary_color,
+        "background_color": theme.background_color,
+        "text_color": theme.text_color,
+        "corner_radius": theme.corner_radius,
+        "show_amounts": theme.show_amounts,
+    }
+
+
 def theme_record(environment: Environment, stored: StoredTheme) -> ThemeRecord:
     """Return a theme as its partner sees it."""
     theme, logo = stored.theme, stored.theme.logo
     return ThemeRecord(
-        environment=environment,
-        display_name=theme.display_name,
-        primary_color=theme.primary_color,
-        background_color=theme.background_color,
-        text_color=theme.text_color,
-        corner_radius=theme.corner_radius,
-        show_amounts=theme.show_amounts,
+        **_shown(environment, theme),
         logo=(
             None
             if logo is None or stored.logo_base64 is None
@@ -136,13 +142,7 @@ async def frame_theme(services: Services, partner_id: str, environment: Environm
             theme.logo.mime, theme.logo.sha256, theme.logo.size, services.base_url + path
         )
     return FrameTheme(
-        environment=environment,
-        display_name=theme.display_name,
-        primary_color=theme.primary_color,
-        background_color=theme.background_color,
-        text_color=theme.text_color,
-        corner_radius=theme.corner_radius,
-        show_amounts=theme.show_amounts,
+        **_shown(environment, theme),
         logo=address,
         revision=theme.revision,
         updated_at=or_unset(theme.updated_at),
