@@ -13,6 +13,8 @@ from pgs.domain.openings import Openings, first_begins
         (Openings(100, 50), Openings(3, 2), True),
         (Openings(), Openings(2, 1), True),
         (Openings(2, 1), Openings(), False),
+        (Openings(2, 1), Openings(1, 1), True),
+        (Openings(1, 1), Openings(2, 1), False),
     ],
 )
 def test_the_player_with_the_smaller_share_of_first_moves_begins_whatever_the_lot(

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, refuse
 from pgs.domain.tiers import (
     TIER_USD_CENTS_MAX,
@@ -62,7 +63,7 @@ def test_an_invalid_floor_or_prize_is_refused_with_the_reason(
 ) -> None:
     refusal = check_numbers(floor, prize)
     assert isinstance(refusal, BadRequest)
-    assert why in refusal.message
+    assert why in (refusal.message or "")
 
 
 def test_the_current_revision_is_the_newest() -> None:
@@ -151,3 +152,35 @@ def test_a_tier_of_the_other_environment_is_unknown() -> None:
     catalogue = TierCatalogue({"test": {"bronze": tier((100, 180))}, "live": {}}, 1)
     assert catalogue.find("test", "bronze") is not None
     assert catalogue.find("live", "bronze") is None
+
+
+@pytest.mark.parametrize(("here", "there"), [("test", "live"), ("live", "test")])
+def test_the_refusal_of_a_tier_of_the_other_environment_says_so(
+    here: Environment, there: Environment
+) -> None:
+    catalogue = TierCatalogue({here: {}, there: {"bronze": tier((100, 180))}}, 1)
+    refusal = catalogue.unknown(here, "bronze")
+    assert refusal.reason == "unknown_tier"
+    assert f"a tier of {there}, and the key is one of {here}" in (refusal.message or "")
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        (
+            ("gold", "bronze"),
+            "Did you mean bronze? `GET /partner/tiers?gameId=…` lists the tiers: ",
+        ),
+        (("gold", "silver"), "environment. `GET /partner/tiers?gameId=…` lists the tiers: gold, "),
+        ((), "environment. `GET /partner/tiers?gameId=…` lists the tiers."),
+    ],
+    ids=["alike", "unlike", "none"],
+)
+def test_the_refusal_of_an_unknown_tier_names_the_tiers_there_are(
+    known: tuple[str, ...], message: str
+) -> None:
+    tiers = dict.fromkeys(known, tier((100, 180)))
+    refusal = TierCatalogue({"test": tiers, "live": {}}, 1).unknown("test", "bronce")
+    assert refusal.reason == "unknown_tier"
+    assert message in (refusal.message or "")
+    assert (refusal.message or "").endswith("lists the tiers." if not known else f"{max(known)}.")

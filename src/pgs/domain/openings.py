@@ -17,4 +17,4 @@ def first_begins(first: Openings, second: Openings, lot: int) -> bool:
     are equal, the first player moves first when `lot` is odd.
     """
     one, two = first.begun * max(1, second.matches), second.begun * max(1, first.matches)
-    return one < two if one != two else lot % 2 == 1
+    return one < two or (one == two and lot % 2 == 1)
