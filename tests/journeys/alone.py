@@ -12,6 +12,7 @@ ALONE: Final[Mapping[str, str]] = {
     "test_installation.py": _NODES,
     "test_installation_churn.py": _NODES,
     "test_installation_commands.py": _NODES,
+    "test_installation_keyring.py": _NODES,
     "test_node_metrics.py": _NODES,
     "test_nodes.py": _NODES,
     "test_postgres.py": "is about a PostgreSQL that crashes and comes back",

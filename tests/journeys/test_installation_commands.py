@@ -1,6 +1,5 @@
 """Operators' commands in an installation of several nodes: any node takes them."""
 
-import subprocess
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -8,15 +7,12 @@ import msgspec
 import pytest
 import trio
 
-from pgs.cli.call import perform
-from pgs.config import Config
 from pgs.domain.days import day_of, format_month, month_of
 from pgs.domain.shards import shard_of_platform
-from pgs.operator.answers import Answer, Done, Failed, Refused
-from pgs.operator.command import Args, NoArgs, OperatorCommand
-from pgs.operator.commands import game, invoice, keyring, match, partner, settlement, terms, tier
+from pgs.operator.answers import Failed, Refused
+from pgs.operator.command import Args, NoArgs
+from pgs.operator.commands import game, invoice, match, partner, settlement, terms, tier
 from pgs.operator.records import Record
-from tests.cli.support import process
 from tests.journeys.client import ok
 from tests.journeys.installation import (
     PARTNERS,
@@ -27,6 +23,7 @@ from tests.journeys.installation import (
     owner_of,
     settled,
 )
+from tests.journeys.machines import Machine
 from tests.journeys.nodes import header
 from tests.journeys.partners import BOTH, BRONZE, seat_body
 from tests.journeys.service import until
@@ -35,29 +32,6 @@ pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
 A = TypeVar("A", bound=Args)
 R = TypeVar("R", bound=Record)
-
-
-class Machine:
-    """The machine of one node, where an operator gives commands."""
-
-    def __init__(self, folder: Path, name: str) -> None:
-        self._config = Config(data_dir=folder / name)
-
-    async def ask(self, command: OperatorCommand[A, R], args: A) -> Answer:
-        """Return the answer to a command that is given on this machine."""
-        return await perform(self._config, command, args)
-
-    async def do(self, command: OperatorCommand[A, R], args: A) -> R:
-        """Return the result of a command, which must succeed."""
-        answer = await self.ask(command, args)
-        assert isinstance(answer, Done), answer
-        return msgspec.json.decode(answer.result, type=command.result)
-
-    async def run(self, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
-        """Return how a command of the command line ended."""
-        return await trio.to_thread.run_sync(
-            lambda: process(*arguments, "--data", self._config.data_dir, **environ)
-        )
 
 
 async def matched(node: OneNode, key: str) -> str:
@@ -172,60 +146,6 @@ async def test_any_machine_voids_matches_and_assembles_and_pays_invoices_of_ever
                 assert refused.reason == "invoice_not_readable"
         asked = await here.do(settlement.SETTLEMENT_RETRY, settlement.Item())
         assert (asked.asked, asked.unreached) == (0, {})
-
-
-async def test_a_key_is_used_by_all_nodes_at_once_when_each_of_them_accepts_it(
-    tmp_path: Path, seeded: Seeded
-) -> None:
-    theirs = tmp_path / "keys-of-n2"
-    theirs.write_bytes(seeded.key_file.read_bytes())
-    copied = msgspec.structs.replace(seeded, key_file=theirs)
-    async with (
-        node_in_process(seeded, tmp_path, "n1") as one,
-        node_in_process(copied, tmp_path, "n2") as two,
-    ):
-        await settled(one, two)
-        here, there = Machine(tmp_path, "n1"), Machine(tmp_path, "n2")
-        refused = await here.ask(keyring.KEYRING_ROTATE, NoArgs())
-        assert isinstance(refused, Refused)
-        assert "pgs keyring add" in refused.error
-        old, new = (await here.do(keyring.KEYRING_ADD, NoArgs())).kids
-        for machine, why in (
-            (here, "Node n2 does not accept the key"),
-            (there, f"There is no key {new}"),
-        ):
-            early = await machine.ask(keyring.KEYRING_USE, keyring.KeyId(new))
-            assert isinstance(early, Refused)
-            assert why in early.error
-        theirs.write_bytes(seeded.key_file.read_bytes())
-        assert (await there.do(keyring.KEYRING_RELOAD, NoArgs())).kids == [old, new]
-        used = await there.do(keyring.KEYRING_USE, keyring.KeyId(new))
-        assert (used.kids, used.unreached) == ([new, old], {})
-        for node in (one, two):
-            assert node.service.core.parts.ring.current.kid == new
-        assert theirs.read_text() == seeded.key_file.read_text()
-        for name in PARTNERS:  # each call at the wrong node carries a proof of the new key
-            for node in (one, two):
-                assert (await node.call("/partner/me", seeded.partners[name].test)).status == 200
-        listed = await here.run("keyring", "list")
-        assert f"{new}, {old}" in listed.stdout
-
-
-async def test_no_key_is_used_while_a_node_cannot_be_asked_whether_it_accepts_it(
-    tmp_path: Path, seeded: Seeded
-) -> None:
-    async with (
-        node_in_process(seeded, tmp_path, "n1") as one,
-        node_in_process(seeded, tmp_path, "n2", node_address="127.0.0.1:1") as two,
-    ):
-        await settled(one, two)
-        here = Machine(tmp_path, "n1")
-        added = await here.run("keyring", "add", "--json")
-        old, new = msgspec.json.decode(added.stdout)["kids"]
-        refused = await here.run("keyring", "use", new)
-        assert refused.returncode == 1
-        assert "Nothing was changed, since n2 was not asked" in refused.stderr
-        assert one.service.core.parts.ring.current.kid == old
 
 
 def unanswered(folder: Path) -> dict[str, Any]:
