@@ -2,13 +2,13 @@
 
 import base64
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, Literal
 
 import pytest
 from playwright.sync_api import Browser, FloatRect, Locator
 
 from tests.browser.members import by_admin, by_key
-from tests.browser.portal_answers import answer_figures, answer_logs
+from tests.browser.portal_answers import NEWEST_AT, answer_figures, answer_logs
 from tests.browser.test_portal_rounds import PAGES
 from tests.browser.visitor import Visitor
 
@@ -191,3 +191,32 @@ def test_the_number_of_attempts_stands_beside_their_title(admin: Visitor) -> Non
         assert top < middle < bottom, width
     admin.page.set_viewport_size({"width": 1280, "height": 800})
     admin.page.unroute_all()
+
+
+_SHADOWS: Final = """() => {
+  const box = document.querySelector('main .long');
+  const { backgroundImage, backgroundAttachment } = getComputedStyle(box);
+  const layers = backgroundImage.split('linear-gradient').length - 1;
+  return [layers, backgroundAttachment, box.scrollWidth > box.clientWidth];
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_log_that_is_wider_than_its_place_has_a_shadow_where_it_goes_on(
+    admin: Visitor, scheme: Literal["light", "dark"]
+) -> None:
+    page = admin.page
+    event = {"eventId": "evt_1", "at": NEWEST_AT, "actor": "auth0|" + "5f7c" * 20, "detail": {}}
+    event["action"] = "account.reactivated"
+    told = {"events": [event], "nextCursor": None, "hasMore": False}
+    page.route("**/partner/admin/events?*", lambda route: route.fulfill(json=told))
+    page.set_viewport_size({"width": 660, "height": 800})
+    admin.go("events", "Event log")
+    page.locator("tr[data-row]").wait_for()
+    page.emulate_media(color_scheme=scheme)
+    assert page.evaluate(_SHADOWS) == [4, "local, local, scroll, scroll", True]
+    page.emulate_media(forced_colors="active")
+    assert page.evaluate(_SHADOWS)[0] == 0
+    page.emulate_media(forced_colors="none")
+    page.unroute_all()
+    page.set_viewport_size({"width": 1280, "height": 800})
