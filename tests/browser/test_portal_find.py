@@ -1,11 +1,12 @@
 """The portal's search for matches, and the page of a match, in a real browser."""
 
+import csv
 from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.axe import axe_faults_in_both_schemes
 from tests.browser.members import by_key, seat
@@ -178,3 +179,124 @@ def test_older_matches_follow_when_asked_for(viewer: Visitor, played: Any) -> No
     expect(listed).to_have_count(45)
     expect(page.get_by_role("button", name="Show 20 more")).to_have_count(0)
     page.unroute_all()
+
+
+def _answer(page: Page, matches: list[Any], size: int | None = None) -> list[dict[str, list[str]]]:
+    """Let a page list these matches, `size` at a time if given; return the queries it makes."""
+    asked: list[dict[str, list[str]]] = []
+
+    def answer(route: Route) -> None:
+        query = parse_qs(urlsplit(route.request.url).query)
+        asked.append(query)
+        first = int(query.get("cursor", ["0"])[0])
+        last = first + (size or int(query["limit"][0]))
+        more = last < len(matches)
+        shown = [match for match in matches[first:last] if match is not None]
+        told = {"matches": shown, "nextCursor": str(last) if more else None, "hasMore": more}
+        route.fulfill(json=told)
+
+    page.route("**/partner/admin/matches?*", answer)
+    return asked
+
+
+def _kept(viewer: Visitor) -> tuple[str, list[list[str]]]:
+    """Press CSV; return the file's name and its rows."""
+    with viewer.page.expect_download() as kept:
+        viewer.press("CSV")
+    text = kept.value.path().read_text("utf-8-sig")
+    return kept.value.suggested_filename, list(csv.reader(text.splitlines()))
+
+
+def test_matches_are_filtered_by_game_and_tier_and_the_address_can_be_sent(
+    viewer: Visitor, played: Any
+) -> None:
+    page = viewer.page
+    listed = page.get_by_role("region", name="Latest matches").locator("tbody tr")
+    ended = listed.filter(has_text="kit-204")
+    viewer.go("test/find", "Find a match")
+    ended.wait_for()
+    page.get_by_label("Game", exact=True).select_option(label="Tic-tac-toe")
+    page.get_by_label("Tier", exact=True).select_option(label="Bronze")
+    page.wait_for_url("**/portal/test/find?game=tic-tac-toe&tier=test-bronze")
+    ended.wait_for()
+    page.reload()  # the address alone has the filters
+    viewer.stands_at("Find a match")
+    expect(page.get_by_label("Tier", exact=True)).to_have_value("test-bronze")
+    ended.wait_for()
+    page.get_by_label("Game", exact=True).select_option(label="Reversi")
+    page.get_by_role("heading", name="Nothing matches these filters").wait_for()
+    assert axe_faults_in_both_schemes(page) == []
+    viewer.press("Clear the filters")
+    ended.wait_for()
+    assert page.url.endswith("/portal/test/find")
+    viewer.go("test/find?tier=taken-away", "Find a match")
+    expect(page.get_by_label("Tier", exact=True)).to_have_value("taken-away")
+    viewer.go("test/find?q=kit-204&game=reversi", "Find a match")
+    page.get_by_text("Nothing by that name in test matches these filters.").wait_for()
+
+
+def test_a_list_of_a_rare_game_reads_on_over_empty_pages_and_then_asks(
+    viewer: Visitor, played: Any
+) -> None:
+    page = viewer.page
+    (match, *_) = viewer.call("GET", "matches?environment=test")["matches"]
+    _answer(page, [None] * 13 + [match], 1)
+    viewer.go("test/find?game=reversi", "Find a match")
+    page.get_by_text("None of the newest matches is like that.").wait_for()
+    assert axe_faults_in_both_schemes(page) == []
+    viewer.press("Look further back")
+    page.get_by_role("region", name="Latest matches").locator("tbody tr").wait_for()
+    page.unroute_all()
+
+
+def test_the_matches_that_are_found_are_kept_as_csv(viewer: Visitor, played: Any) -> None:
+    page = viewer.page
+    viewer.go("test/find?game=tic-tac-toe&status=ended", "Find a match")
+    name, (heads, *rows) = _kept(viewer)
+    assert name == "matches-test.csv"
+    row = dict(zip(heads, next(row for row in rows if played["matchId"] in row), strict=True))
+    assert row["game"] == "tic-tac-toe"
+    assert row["tier"] == "test-bronze"
+    assert (row["winner"], row["status"]) == ("kit-204", "ended")
+    assert {row["player 1"], row["player 2"]} == {"kit-204", "cart-5512"}
+    assert row["stake 1"] == "1"
+    viewer.go("test/find?q=kit-204", "Find a match")
+    _, (_, *found) = _kept(viewer)
+    assert [row[0] for row in found] == [played["matchId"]]
+    assert axe_faults_in_both_schemes(page) == []
+
+
+def test_the_csv_of_matches_has_a_bound_and_no_formula(viewer: Visitor, played: Any) -> None:
+    page = viewer.page
+    (match, *_) = viewer.call("GET", "matches?environment=test")["matches"]
+    seats = [seat | {"playerId": "=HYPERLINK(1)"} for seat in match["seats"]]
+    many = [match | {"matchId": f"mat_{number}", "seats": seats} for number in range(10_020)]
+    asked = _answer(page, many)
+    viewer.go("test/find?game=tic-tac-toe&from=20261101&to=20261130", "Find a match")
+    page.get_by_text("at most 10,000").wait_for()
+    asked.clear()
+    _, (heads, *rows) = _kept(viewer)
+    viewer.told("The file has the newest 10,000 matches. There may be more: choose fewer days.")
+    assert len(rows) == 10_000
+    assert rows[0][heads.index("player 1")] == "'=HYPERLINK(1)"
+    assert len(asked) == 20
+    filters = {"gameId": ["tic-tac-toe"], "from": ["20261101"], "to": ["20261130"]}
+    assert all(query.items() >= filters.items() for query in asked)
+    page.unroute_all()
+
+
+def test_a_list_of_matches_fits_a_tablet_and_its_search_one_line_of_a_phone(
+    viewer: Visitor, played: Any
+) -> None:
+    page = viewer.page
+    viewer.go("test/find?tier=test-bronze", "Find a match")
+    page.set_viewport_size({"width": 768, "height": 900})
+    listed = page.get_by_role("region", name="Latest matches")
+    listed.locator("tbody tr").first.wait_for()
+    assert listed.evaluate("(box) => box.scrollWidth - box.clientWidth") == 0
+    page.set_viewport_size({"width": 360, "height": 700})
+    box, press = (page.locator(f".seek {part}").bounding_box() for part in ("input", "button"))
+    assert box is not None
+    assert press is not None
+    assert box["y"] == press["y"]
+    page.set_viewport_size({"width": 1280, "height": 800})

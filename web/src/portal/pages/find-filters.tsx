@@ -1,9 +1,9 @@
-/** The status and the days of the matches that are shown. The address contains them. */
+/** The status, days, game and tier of the matches that are shown. The address has them. */
 
 import type { ComponentChildren } from 'preact';
 import { Button } from '../parts/button';
 import { daysIn, isDay, plusDays } from '../parts/days';
-import { Choice, Day } from '../parts/filters';
+import { Choice, Day, Pick } from '../parts/filters';
 import { Empty, Note } from '../parts/note';
 
 /** Days that the service lists at once. */
@@ -22,6 +22,8 @@ export interface Filters {
   status: Status;
   from: string;
   to: string;
+  game: string;
+  tier: string;
   /** What follows in the query of a call, or nothing without a filter. */
   asked: string;
   /** Why the service would refuse the days, or nothing. */
@@ -34,29 +36,51 @@ const dayOf = (text: string | null) => (text !== null && isDay(text) ? text : ''
 export function filtersOf(query: URLSearchParams): Filters {
   const status = STATUSES.find(([name]) => name === query.get('status'))?.[0] ?? '';
   const [from, to] = [dayOf(query.get('from')), dayOf(query.get('to'))];
+  const [game, tier] = [query.get('game') ?? '', query.get('tier') ?? ''];
   const first = from || (to && plusDays(to, 1 - DAYS_MAX));
   const last = to || (from && plusDays(from, DAYS_MAX - 1));
   const days = first === '' ? 1 : daysIn(first, last);
   const asked =
     (status === '' ? '' : `&status=${status}`) +
-    (first === '' ? '' : `&from=${first}&to=${last}`);
+    (first === '' ? '' : `&from=${first}&to=${last}`) +
+    (game === '' ? '' : `&gameId=${encodeURIComponent(game)}`) +
+    (tier === '' ? '' : `&tierId=${encodeURIComponent(tier)}`);
   const wrong =
     days < 1
       ? 'The first day is after the last one.'
       : days > DAYS_MAX
         ? `A range has at most ${DAYS_MAX} days.`
         : '';
-  return { status, from, to, asked, wrong };
+  return { status, from, to, game, tier, asked, wrong };
 }
 
 export type Change = (changes: Record<string, string | null>) => void;
 
+type Choices = [string, string][];
+
+/** The games and tiers to choose from, as value and label. */
+export interface Known {
+  games: Choices;
+  tiers: Choices;
+}
+
+/** The choices, with the chosen one, which may not be among them: a tier can be taken away. */
+const withChosen = (all: string, choices: Choices, value: string): Choices => [
+  ['', all],
+  ...choices,
+  ...(value === '' || choices.some(([name]) => name === value)
+    ? []
+    : [[value, value] as [string, string]]),
+];
+
 interface LineProps {
   filters: Filters;
+  known: Known;
   change: Change;
 }
 
-export function FilterLine({ filters: { status, from, to, wrong }, change }: LineProps) {
+export function FilterLine({ filters, known, change }: LineProps) {
+  const { status, from, to, game, tier, wrong } = filters;
   return (
     <>
       <div class="filters">
@@ -65,6 +89,18 @@ export function FilterLine({ filters: { status, from, to, wrong }, change }: Lin
           choices={STATUSES}
           value={status}
           onChoose={(name) => change({ status: name })}
+        />
+        <Pick
+          label="Game"
+          choices={withChosen('Every game', known.games, game)}
+          value={game}
+          onChoose={(name) => change({ game: name })}
+        />
+        <Pick
+          label="Tier"
+          choices={withChosen('Every tier', known.tiers, tier)}
+          value={tier}
+          onChoose={(name) => change({ tier: name })}
         />
         <Day
           label="From"
@@ -86,7 +122,7 @@ export function FilterLine({ filters: { status, from, to, wrong }, change }: Lin
 }
 
 export function NothingFits({ change, children }: { change: Change; children: ComponentChildren }) {
-  const drop = () => change({ status: null, from: null, to: null });
+  const drop = () => change({ status: null, from: null, to: null, game: null, tier: null });
   const acts = <Button onPress={drop}>Clear the filters</Button>;
   return (
     <Empty icon="find" title="Nothing matches these filters" acts={acts}>

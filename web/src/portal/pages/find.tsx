@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { go, useQuery } from '../address';
 import type { Environment } from '../api';
-import { PageFrame, Problem, READ_AGAIN } from '../page';
+import { PageFrame, Problem, READ_AGAIN, useReading } from '../page';
 import type { PageProps } from '../page';
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
@@ -16,7 +16,8 @@ import { Table } from '../parts/table';
 import { linkTo } from '../routes';
 import '../styles/find.css';
 import { FilterLine, filtersOf, NothingFits } from './find-filters';
-import type { Change, Filters } from './find-filters';
+import type { Change, Filters, Known } from './find-filters';
+import { KeepMatches } from './find-keep';
 import { KINDS, otherOf, SHOWN, useSearch } from './find-search';
 import type { Found, Kind, Searched } from './find-search';
 
@@ -25,12 +26,27 @@ const LATEST = 20;
 
 const countMatches = (found: Found) => many(found.matches.length, 'match', 'matches');
 
-export default function FindAMatch({ api, environment }: PageProps) {
+/** The games and tiers to choose from. There are none until they are read. */
+function useKnown(api: PageProps['api'], environment: Environment): Known {
+  const games = useReading<{ games: { gameId: string; name: string }[] }>(api, 'games?limit=500');
+  const tiers = useReading<{ tiers: { tierId: string; name: string }[] }>(
+    api,
+    `tiers?environment=${environment}`,
+  );
+  return {
+    games: (games.value?.games ?? []).map(({ gameId, name }) => [gameId, name]),
+    tiers: (tiers.value?.tiers ?? []).map(({ tierId, name }) => [tierId, name]),
+  };
+}
+
+export default function FindAMatch({ api, environment, tell }: PageProps) {
   const [query, change] = useQuery();
   const text = query.get('q') ?? '';
   const [typed, type] = useState(text);
   useEffect(() => type(text), [text]);
   const filters = filtersOf(query);
+  const known = useKnown(api, environment);
+  const line = { filters, known, change };
   const wanted = { environment, text: filters.wrong === '' ? text : '', filters: filters.asked };
   const { searched, error } = useSearch(api, wanted);
   const asked = searched?.here.find((found) => found.kind === query.get('as'));
@@ -66,17 +82,17 @@ export default function FindAMatch({ api, environment }: PageProps) {
           Find
         </Button>
       </form>
-      {text === '' && <Latest {...{ api, environment, filters, change }} />}
+      {text === '' && <Latest {...{ api, environment, tell, ...line }} />}
       {text !== '' && filters.wrong !== '' && (
         <Card flush>
-          <FilterLine {...{ filters, change }} />
+          <FilterLine {...line} />
         </Card>
       )}
       {searched !== null && found === null && (
-        <Nothing {...{ searched, environment, filters, change }} />
+        <Nothing {...{ searched, environment, ...line }} />
       )}
       {searched !== null && found !== null && (
-        <Matches {...{ searched, found, environment, filters, change }} />
+        <Matches {...{ api, searched, found, environment, tell, ...line }} />
       )}
     </PageFrame>
   );
@@ -117,6 +133,7 @@ function answerOf(
 
 interface Filtered {
   filters: Filters;
+  known: Known;
   change: Change;
 }
 
@@ -124,9 +141,10 @@ interface Filtered {
 function Latest({
   api,
   environment,
-  filters,
-  change,
-}: Pick<PageProps, 'api' | 'environment'> & Filtered) {
+  tell,
+  ...line
+}: Pick<PageProps, 'api' | 'environment' | 'tell'> & Filtered) {
+  const { filters, change } = line;
   const asked = filters.wrong === '' ? filters.asked : '';
   const path = `matches?environment=${environment}${asked}`;
   const { entries, whole, error, more, readAgain } = useList<Match>(
@@ -148,15 +166,25 @@ function Latest({
   if (entries === null && !isFiltered) return null;
   if (entries?.length === 0 && !isFiltered) return <Teaching />;
   const isShown = entries !== null && filters.wrong === '';
-  const foot =
-    whole || !isShown ? undefined : <Button onPress={more}>Show {LATEST} more</Button>;
+  const found = isShown ? entries.length : 0;
+  const next = found === 0 ? 'Look further back' : `Show ${LATEST} more`;
   return (
-    <Card flush title="Latest matches" foot={foot}>
-      <FilterLine {...{ filters, change }} />
-      {isShown && entries.length === 0 && (
+    <Card
+      flush
+      title="Latest matches"
+      aside={found > 0 && <KeepMatches {...{ api, path, tell }} name={`matches-${environment}`} />}
+      foot={whole || !isShown ? undefined : <Button onPress={more}>{next}</Button>}
+    >
+      <FilterLine {...line} />
+      {isShown && found === 0 && !whole && (
+        <p class="in-card quiet" role="status">
+          None of the newest matches is like that. An older one may be.
+        </p>
+      )}
+      {isShown && found === 0 && whole && (
         <NothingFits change={change}>No match in {environment} is like that.</NothingFits>
       )}
-      {isShown && entries.length > 0 && (
+      {isShown && found > 0 && (
         <Table
           label="Latest matches"
           columns={matchColumns(environment, null)}
@@ -185,11 +213,12 @@ interface NothingProps extends Filtered {
   environment: Environment;
 }
 
-function Nothing({ searched, environment, filters, change }: NothingProps) {
+function Nothing({ searched, environment, ...line }: NothingProps) {
+  const { filters, change } = line;
   if (filters.asked !== '') {
     return (
       <Card flush>
-        <FilterLine {...{ filters, change }} />
+        <FilterLine {...line} />
         <NothingFits change={change}>
           Without them, {searched.text} is looked for in all matches, test and live.
         </NothingFits>
@@ -216,13 +245,16 @@ function Nothing({ searched, environment, filters, change }: NothingProps) {
   );
 }
 
-interface MatchesProps extends Filtered {
+interface MatchesProps extends Filtered, Pick<PageProps, 'api' | 'tell'> {
   searched: Searched;
   found: Found;
   environment: Environment;
 }
 
-function Matches({ searched, found, environment, filters, change }: MatchesProps) {
+function Matches({ api, searched, found, environment, tell, ...line }: MatchesProps) {
+  const { filters, change } = line;
+  const text = encodeURIComponent(searched.text);
+  const path = `matches?environment=${environment}&${found.kind}=${text}${filters.asked}`;
   const nameOf = (kind: Kind) => KINDS.find(([name]) => name === kind)?.[1] ?? kind;
   const others = searched.here.filter((other) => other !== found);
   const player = found.kind === 'playerId' ? searched.text : null;
@@ -241,8 +273,12 @@ function Matches({ searched, found, environment, filters, change }: MatchesProps
           </button>
         ))}
       </p>
-      <Card flush>
-        <FilterLine {...{ filters, change }} />
+      <Card
+        flush
+        title="Matches"
+        aside={<KeepMatches {...{ api, path, tell }} name={`matches-${environment}`} />}
+      >
+        <FilterLine {...line} />
         <Table
           label="Matches"
           columns={matchColumns(environment, player)}

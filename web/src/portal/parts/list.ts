@@ -6,7 +6,9 @@ import type { Api } from '../api';
 /** How many entries of a list are kept. The page says so if there are more. */
 export const ENTRIES_MAX = 10_000;
 /** Entries of a page unless the caller asks for fewer: the most that the service sends at once. */
-const PAGE = 500;
+export const PAGE = 500;
+/** How many pages one read takes, because filters may leave few entries of a page, or none. */
+const PAGES_MAX = 10;
 
 interface Page {
   nextCursor: string | null;
@@ -43,14 +45,20 @@ export function useList<T>(
       const mine = turn.current;
       try {
         const glue = path.includes('?') ? '&' : '?';
-        const at = after === null ? '' : `&cursor=${encodeURIComponent(after)}`;
-        const page = await api.read<Page & Record<string, T[]>>(
-          `${path}${glue}limit=${size}${at}`,
-        );
-        if (mine !== turn.current) return;
-        const next = [...begun, ...(page[name] ?? [])].slice(0, ENTRIES_MAX);
+        let [next, from] = [begun, after];
+        let turns = 0;
+        do {
+          const at = from === null ? '' : `&cursor=${encodeURIComponent(from)}`;
+          const page: Page & Record<string, T[]> = await api.read(
+            `${path}${glue}limit=${size}${at}`,
+          );
+          if (mine !== turn.current) return;
+          next = [...next, ...(page[name] ?? [])].slice(0, ENTRIES_MAX);
+          from = page.nextCursor;
+          turns += 1;
+        } while (from !== null && next.length < begun.length + size && turns < PAGES_MAX);
         setEntries(next);
-        setCursor(next.length < ENTRIES_MAX ? page.nextCursor : null);
+        setCursor(next.length < ENTRIES_MAX ? from : null);
         setError(null);
       } catch (failed) {
         if (mine === turn.current) setError(failed);
