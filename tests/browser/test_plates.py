@@ -145,3 +145,26 @@ def test_a_draw_by_a_rule_that_the_frame_does_not_know_is_told_without_it(shown:
     drawn = State("drawn", snapshot={"state": state}, ended=NAMED["drawn"].ended, sees="A draw")
     shown.show("chess", drawn)
     expect(shown.tab.frame.locator(".dock p")).to_have_text("Your stake of $500.00 is back.")
+
+
+@pytest.mark.parametrize("shown", ["chess"], indirect=True)
+@pytest.mark.parametrize("language", ["en", "ar"])
+@pytest.mark.parametrize("name", ["their turn", "won"])
+def test_the_strip_of_moves_touches_nothing_in_the_bar(
+    shown: Shown, language: str, name: str
+) -> None:
+    shown.tab.page.set_viewport_size({"width": 320, "height": 480})
+    _speak(shown, language)
+    moves = ["e2e4", "e7e5", "g1f3", "b8c6", "f1c4", "f8c5", "d2d3", "d7d6"]
+    played = {"turn": 1, "ply": len(moves), "moves": moves}
+    shown.show("chess", State(name, snapshot=played, ended=NAMED[name].ended), "")
+    gaps = shown.document.evaluate(
+        """() => {
+          const strip = document.querySelector("ol.moves").getBoundingClientRect();
+          const boxes = [...document.querySelectorAll(".bar .pot, .bar .net, .bar .tool")]
+            .map((part) => part.getBoundingClientRect()).filter((box) => box.width > 0);
+          return boxes.map((box) => Math.max(box.left - strip.right, strip.left - box.right));
+        }"""
+    )
+    assert len(gaps) >= 2
+    assert min(gaps) >= 4
