@@ -6,6 +6,7 @@ a game of this package.
 """
 
 from collections.abc import Iterable
+from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -63,7 +64,7 @@ def load_games(brought: Iterable[EntryPoint] | None = None) -> dict[str, Rules]:
     `GAMES`. `brought`: entry points to use in place of the installed ones. Raises `BadGame`.
     """
     games = {game_id: _built_in(game_id) for game_id in sorted(installed_games())}
-    for point in entry_points(group=GROUP) if brought is None else brought:
+    for point in _of_other_distributions() if brought is None else brought:
         rules = point.load()
         if (
             getattr(rules, "game_id", None) != point.name
@@ -77,6 +78,11 @@ def load_games(brought: Iterable[EntryPoint] | None = None) -> dict[str, Rules]:
         games[point.name] = cast(Rules, rules)
         GAMES[point.name] = Game(point.name, rules.name, point.value)
     return games
+
+
+@cache  # finding them takes a look into every installed distribution
+def _of_other_distributions() -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group=GROUP))
 
 
 def _built_in(game_id: str) -> Rules:

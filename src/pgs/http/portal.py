@@ -5,6 +5,7 @@ The document is the same for everybody and holds no secret. What it shows comes 
 
 import html
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Final
@@ -81,8 +82,10 @@ def read_portal(
 ) -> Portal | None:
     """Return the portal in `folder` (default: the package's own).
 
-    None if it was not built, or if nobody could sign in: without an issuer or a client id.
+    None if it was not built, or if nobody could sign in: without an issuer or a client id. The
+    package's own files are read once.
     """
+    is_own = folder is None
     folder = folder or files("pgs").joinpath("web", "portal")
     template = folder.joinpath("portal.html")
     if not issuer or not client_id or not template.is_file():
@@ -90,17 +93,12 @@ def read_portal(
     # If the API has an audience of its own, the issuer's access tokens name it. Otherwise they may
     # be opaque, so the page sends the ID token.
     data = PortalData(issuer, client_id, "id" if audience == client_id else "access")
-    assets = folder.joinpath("assets")
     told = html.escape(msgspec.json.encode(data).decode(), quote=True)
     document = template.read_text("utf-8").replace(DATA_MARK, told)
     return Portal(
         document.encode(),
         _DOCUMENT_HEADERS | {"Content-Security-Policy": content_security_policy(issuer)},
-        {
-            item.name: _built(assets, item.name)
-            for item in assets.iterdir()
-            if item.name.rpartition(".")[2] in _TYPES
-        },
+        _packaged() if is_own else _files_in(folder),
         folder.joinpath("preview.html").read_bytes(),
     )
 
@@ -156,6 +154,20 @@ def add_portal(app: QuartTrio, portal: Portal) -> None:
         if coding is not None:
             headers["Content-Encoding"] = coding
         return Response(content, content_type=found.content_type, headers=headers)
+
+
+@cache
+def _packaged() -> Mapping[str, BuiltFile]:
+    return _files_in(files("pgs").joinpath("web", "portal"))
+
+
+def _files_in(folder: Traversable) -> Mapping[str, BuiltFile]:
+    assets = folder.joinpath("assets")
+    return {
+        item.name: _built(assets, item.name)
+        for item in assets.iterdir()
+        if item.name.rpartition(".")[2] in _TYPES
+    }
 
 
 def _built(folder: Traversable, name: str) -> BuiltFile:

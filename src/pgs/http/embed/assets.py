@@ -6,6 +6,7 @@ pages load.
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Final
@@ -45,8 +46,19 @@ class Assets(msgspec.Struct, frozen=True):
 
 
 def read_assets(folder: Traversable | None = None) -> Assets:
-    """Return the build in `folder` (default: the package's own), empty if there is none."""
-    folder = folder or files("pgs").joinpath("web", "frame")
+    """Return the build in `folder` (default: the package's own), empty if there is none.
+
+    The package's own is read once.
+    """
+    return _packaged() if folder is None else _read(folder)
+
+
+@cache
+def _packaged() -> Assets:
+    return _read(files("pgs").joinpath("web", "frame"))
+
+
+def _read(folder: Traversable) -> Assets:
     templates = {
         language: document.read_text(encoding="utf-8")
         for language in LANGUAGES
