@@ -13,8 +13,9 @@ from structlog.typing import EventDict
 from pgs.domain.leases import TAKE_S
 from pgs.domain.shards import SHARDS
 from pgs.storage.postgres import keeper as rules
-from pgs.storage.postgres import looks
+from pgs.storage.postgres import lease, looks
 from pgs.storage.postgres.lease import number_of
+from pgs.storage.postgres.node_writer import NodeWriter
 from pgs.storage.postgres.session import WriterSession
 from pgs.storage.postgres.sharing import GIVE_MAX
 from tests.journeys.service import until
@@ -125,6 +126,29 @@ async def test_a_node_without_shards_stops_at_once_and_is_seen_to_stop(
             with trio.fail_after(10):
                 await one.keeper.stop()
     assert operator.execute("select state from node where name = 'n1'").fetchone() == ("stopping",)
+
+
+async def test_a_stop_hands_over_the_shards_too_that_the_node_was_just_taking(
+    url: str, operator: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken, go_on, run = trio.Event(), trio.Event(), NodeWriter.run
+
+    async def tell_late(line: NodeWriter, *what: Any) -> Any:
+        result = await run(line, *what)
+        if isinstance(result, lease.Taken):
+            taken.set()
+            await go_on.wait()
+        return result
+
+    monkeypatch.setattr(NodeWriter, "run", tell_late)
+    state = "select state = 'stopping' from node"
+    async with lease_node(url, "n1") as node, trio.open_nursery() as nursery:
+        await taken.wait()
+        nursery.start_soon(node.keeper.stop)
+        await until(lambda: operator.execute(state).fetchone() == (True,))
+        go_on.set()
+    rows = operator.execute("select state, count(*) from shard group by state").fetchall()
+    assert rows == [("free", SHARDS)]
 
 
 async def test_a_stop_that_the_server_refuses_drops_every_shard(

@@ -92,6 +92,7 @@ class Keeper:
         self._nodes: dict[str, Node] = {}
         self._owners: dict[int, str] = {}
         self._stopping = False
+        self._is_asking = False  # for shards, which `stop` hands over too
         self._ended = trio.Event()
         self._none_left = trio.Event()
 
@@ -153,9 +154,8 @@ class Keeper:
             return
         self._none_left = trio.Event()
         async with trio.open_nursery() as nursery:
-            for shard in set(self._own) - self._giving:
-                nursery.start_soon(self._give, session, shard)
-            if self._own:
+            self._give_soon(session, set(self._own) - self._giving, nursery)
+            if self._own or self._is_asking:
                 await self._none_left.wait()
 
     # Sessions and beats
@@ -252,9 +252,8 @@ class Keeper:
         mine = {shard for shard, name in shares.items() if name == self._me.name}
         if wanted := mine - seen.owners.keys() - self._own.keys():
             await self._take(session, wanted, nursery)
-        for shard in self._sharing.to_give(seen, shares, self._own, self._giving):
-            self._giving.add(shard)
-            nursery.start_soon(self._give, session, shard)
+        left = self._sharing.to_give(seen, shares, self._own, self._giving)
+        self._give_soon(session, left, nursery)
 
     def _takes(self, node: Seen) -> bool:
         silent = self._sightings.is_silent(node.node.name)
@@ -275,6 +274,7 @@ class Keeper:
         self, session: WritingSession, shards: Collection[int], nursery: trio.Nursery
     ) -> None:
         name, number = self._me.name, self._number
+        self._is_asking = True
         try:
             taken = await self._line.run(
                 session, lambda held: lease.take(held, name, number, shards)
@@ -283,7 +283,10 @@ class Keeper:
             log.warning("shards_not_taken", node=name, error=str(error))
             self.lose(session)
             return
+        finally:
+            self._is_asking = False
         if self._session is not session or not taken.shards:
+            self._tell_none_left()
             return
         self.tally.taken_over += sum(last is not None for last in taken.shards.values())
         now = trio.current_time()
@@ -294,6 +297,9 @@ class Keeper:
         self._sharing.took(starts)
         self._own |= dict.fromkeys(starts, inf)
         self._taking |= dict.fromkeys(starts, starts)
+        if self._stopping:  # `stop` began after the node had asked for them
+            self._give_soon(session, starts, nursery)
+            return
         wait = round(max(starts.values()) - now, 2)
         log.info("shards_taken", node=name, count=len(starts), wait_s=wait)
         nursery.start_soon(self._begin, session, starts)
@@ -324,11 +330,19 @@ class Keeper:
         """
         return None if last is not None and last.session in self._own_numbers else last
 
+    def _give_soon(
+        self, session: WritingSession, shards: Collection[int], nursery: trio.Nursery
+    ) -> None:
+        self._giving.update(shards)  # now, so that no shard is handed over twice
+        for shard in shards:
+            nursery.start_soon(self._give, session, shard)
+
     async def _give(self, session: WritingSession, shard: int) -> None:
         """Hand over one shard: stop all writes for it, commit that it is free, and unlock it."""
         if self._session is not session:  # lost before this task began
             return
-        self._giving.add(shard)
+        if shard in self._taking:  # until then the owner before may answer, and the next one not
+            await trio.sleep_until(self._taking[shard][shard])
         if self._own.get(shard) != inf:  # the node has begun to answer for it
             await self._release(shard)
         if self._session is not session:
@@ -345,5 +359,8 @@ class Keeper:
             for known in (self._own, self._taking, self._owners):
                 known.pop(shard, None)
             self.hurry()  # the next look hands over more shards
-            if not self._own:
-                self._none_left.set()
+            self._tell_none_left()
+
+    def _tell_none_left(self) -> None:
+        if not self._own and not self._is_asking:
+            self._none_left.set()
