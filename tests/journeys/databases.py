@@ -1,5 +1,6 @@
 """Databases of PostgreSQL for the journeys, which later tests use again."""
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from psycopg.sql import SQL, Identifier
 
 from pgs.app import open_core
 from pgs.config import KEY_FILE_NAME, Config
+from tests.journeys.client import PATIENCE_S
 from tests.journeys.partners import make_tiers
 from tests.postgres import Server
 
@@ -96,16 +98,21 @@ def fill(url: str, folder: Path) -> Filled:
 
 def empty(url: str) -> None:
     """Give a database the rows again that it had when it was filled."""
-    with psycopg.connect(url) as connection:
-        # Sessions of a service that has ended may still be closing, and hold its locks.
-        connection.execute(
-            "select pg_terminate_backend(pid, 60000) from pg_stat_activity"
+    with psycopg.connect(url, autocommit=True) as connection:
+        # Sessions of a service that has ended may still be closing, and hold its locks. The server
+        # itself would look only every 100 ms whether a session has ended.
+        end_others = (
+            "select count(pg_terminate_backend(pid)) from pg_stat_activity"
             " where datname = current_database() and pid <> pg_backend_pid()"
         )
-        for name in _tables(connection):
-            table = Identifier(name)
-            connection.execute(SQL("delete from public.{}").format(table))
-            connection.execute(SQL("insert into public.{0} table kept.{0}").format(table))
+        give_up_at = time.monotonic() + PATIENCE_S
+        while connection.execute(end_others).fetchone() != (0,):
+            assert time.monotonic() < give_up_at, "a session does not end"
+            time.sleep(0.002)
+        # One command: a trip to the server for each statement would take longer than the work.
+        again = SQL("delete from public.{0}; insert into public.{0} table kept.{0};")
+        tables = [again.format(Identifier(name)) for name in _tables(connection)]
+        connection.execute(SQL("").join(tables))
 
 
 def _tables(connection: psycopg.Connection[Any]) -> list[str]:

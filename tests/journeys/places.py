@@ -88,12 +88,16 @@ NewPlace = Callable[[str], Place]
 
 
 @contextmanager
-def looking_often() -> Iterator[None]:
-    """Let nodes look at each other every few milliseconds in a block, so that they start sooner."""
-    from pgs.storage.postgres import keeper  # imported here, because most runs need no driver
+def looking_every(seconds: float) -> Iterator[None]:
+    """Let nodes look at each other so often in a block, besides the looks that notices cause.
+
+    With few milliseconds, nodes share the shards out sooner. With many seconds, a node that starts
+    before the others does not take the shards that it would then have to hand over.
+    """
+    from pgs.storage.postgres import looks  # imported here, because most runs need no driver
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keeper, "LOOK_S", 0.01)
+        patch.setattr(looks, "LOOK_S", seconds)
         yield
 
 

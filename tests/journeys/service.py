@@ -6,7 +6,7 @@ A service is one process on SQLite or PostgreSQL, or several nodes on PostgreSQL
 import io
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -33,7 +33,7 @@ from pgs.storage.ledger import LedgerReport, check_ledger
 from tests.journeys.client import PATIENCE_S, Client, InternalClient, SyncClient
 from tests.journeys.leaks import shaped_like_secrets
 from tests.journeys.partners import Partner, account, drain, make_partner, make_tiers
-from tests.journeys.places import Place, looking_often
+from tests.journeys.places import Place, looking_every
 
 T = TypeVar("T")
 
@@ -174,17 +174,18 @@ async def in_process(
         # The clients outlive the service, so that a test can see how it ends.
         stack.push_async_callback(_close, clients)
         nodes: list[RunningService] = []
-        for config in place.configs(**settings):
-            node = running(
-                config,
-                settlement=settlement,
-                outbound=outbound,
-                resolver=resolver,
-                versions=versions,
-                clock=clock,
-                owners=owners,
-            )
-            nodes.append(await stack.enter_async_context(node))
+        with looking_every(PATIENCE_S) if place.is_among_nodes else nullcontext():
+            for config in place.configs(**settings):
+                node = running(
+                    config,
+                    settlement=settlement,
+                    outbound=outbound,
+                    resolver=resolver,
+                    versions=versions,
+                    clock=clock,
+                    owners=owners,
+                )
+                nodes.append(await stack.enter_async_context(node))
         service = Service(
             tuple(node.core for node in nodes),
             Client(*(node.listening for node in nodes)),
@@ -193,8 +194,11 @@ async def in_process(
         )
         clients += [service.public, *service.internals]
         if place.is_among_nodes:
-            with looking_often():
-                await until_shared_out([core.shards for core in service.cores if core.shards])
+            kept = [core.shards for core in service.cores if core.shards]
+            with looking_every(0.02):
+                for shards in kept:
+                    shards.hurry()
+                await until_shared_out(kept)
         # Nodes that a test starts one after the other may have no leader yet, but they have tiers.
         if not (await service.cores[0].parts.catalogue.current()).tiers["test"]:
             await make_tiers(service.leader)

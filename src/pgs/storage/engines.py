@@ -156,6 +156,9 @@ class KeptShards(Protocol):
     def owner_of(self, shard: int, /) -> Node | None:
         """Return who answers for a shard now: this node, another one, or None."""
 
+    def hurry(self) -> None:
+        """Let the next look at the other nodes come at once."""
+
     async def run(self) -> None:
         """Take and keep shards until cancelled."""
 
