@@ -9,7 +9,7 @@ A beat is a counter in the node's row, raised by a commit of the node's own writ
 seconds of the monotonic clock.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -104,3 +104,19 @@ def answers_from(sightings: Sightings, last: Beat | None, now: float) -> float:
     seen = sightings.nodes.get(last.node)
     since = seen.since if seen is not None and seen.beat == last else now
     return max(now, since + HOLD_S)
+
+
+def starts_of(
+    sightings: Sightings, lasts: Mapping[int, Beat | None], own: Collection[int], now: float
+) -> dict[int, float]:
+    """Return, by shard, the time from which its new owner may answer.
+
+    `lasts` has what `answers_from` takes of each shard. `own` are the numbers of all sessions of
+    this process: when such a session ended, the process dropped what it held in memory, so there is
+    nothing to wait for.
+    """
+    others = {
+        shard: None if last is not None and last.session in own else last
+        for shard, last in lasts.items()
+    }
+    return {shard: answers_from(sightings, last, now) for shard, last in others.items()}

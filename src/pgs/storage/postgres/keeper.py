@@ -13,7 +13,7 @@ from typing import Final
 import structlog
 import trio
 
-from pgs.domain.leases import HEARTBEAT_S, Beat, Sightings, answers_from, is_fresh, may_end
+from pgs.domain.leases import HEARTBEAT_S, Sightings, is_fresh, may_end, starts_of
 from pgs.domain.shards import Node
 from pgs.storage.nodes import Tally
 from pgs.storage.postgres import lease
@@ -23,7 +23,7 @@ from pgs.storage.postgres.hand_over import HandOvers
 from pgs.storage.postgres.lease import Look, Seen, State, WriterLine
 from pgs.storage.postgres.looks import LOOK_S, Looks
 from pgs.storage.postgres.session import WritingSession
-from pgs.storage.postgres.sharing import Sharing
+from pgs.storage.postgres.sharing import Sharing, takers_of
 from pgs.storage.transactions import StoreOutage
 
 REOPEN_S: Final = 0.1
@@ -247,17 +247,12 @@ class Keeper:
         session = self._session
         if session is None or self._stopping or not self._is_fresh():
             return
-        takers = {node.node.name for node in seen.nodes if self._takes(node)}
-        shares = self._sharing.shares(seen, takers, now)
+        shares = self._sharing.shares(seen, takers_of(seen, self._sightings), now)
         mine = {shard for shard, name in shares.items() if name == self._me.name}
         if wanted := mine - seen.owners.keys() - self._own.keys():
             await self._take(session, wanted, nursery)
         left = self._sharing.to_give(seen, shares, self._own, self._giving)
         self._give_soon(session, left, nursery)
-
-    def _takes(self, node: Seen) -> bool:
-        silent = self._sightings.is_silent(node.node.name)
-        return node.pid is not None and node.state == "up" and not silent
 
     async def _end_if_silent(self, node: Seen) -> None:
         me, fresh = self._me.name, self._is_fresh()
@@ -290,10 +285,7 @@ class Keeper:
             return
         self.tally.taken_over += sum(last is not None for last in taken.shards.values())
         now = trio.current_time()
-        starts = {
-            shard: answers_from(self._sightings, self._of_another(last), now)
-            for shard, last in taken.shards.items()
-        }
+        starts = starts_of(self._sightings, taken.shards, self._own_numbers, now)
         self._sharing.took(starts)
         self._own |= dict.fromkeys(starts, inf)
         self._taking |= dict.fromkeys(starts, starts)
@@ -321,14 +313,6 @@ class Keeper:
         await trio.sleep_until(max(starts.values()))
         if self._session is session:
             self._tell_taken(mine)
-
-    def _of_another(self, last: Beat | None) -> Beat | None:
-        """Return the beat; None if an earlier session of this process made it.
-
-        When that session ended, this process dropped what it held in memory, so there is nothing to
-        wait for.
-        """
-        return None if last is not None and last.session in self._own_numbers else last
 
     def _give_soon(
         self, session: WritingSession, shards: Collection[int], nursery: trio.Nursery

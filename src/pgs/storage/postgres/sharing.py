@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from math import inf
 from typing import Final
 
+from pgs.domain.leases import Sightings
 from pgs.domain.shards import share_out
 from pgs.storage.postgres.lease import Look
 
@@ -23,6 +24,15 @@ READY_BEATS: Final = 4
 """Beats of a session after which a node is given shards. The first is the session's own begin, and
 the others show that the node's event loop runs: a process that has just started is busy with itself
 for a second."""
+
+
+def takers_of(seen: Look, sightings: Sightings) -> set[str]:
+    """Return the names of the nodes that take shards: those that are up and not silent."""
+    return {
+        one.node.name
+        for one in seen.nodes
+        if one.pid is not None and one.state == "up" and not sightings.is_silent(one.node.name)
+    }
 
 
 class Sharing:
