@@ -14,6 +14,7 @@ from playwright.sync_api import (
     Locator,
     Page,
     Request,
+    expect,
     sync_playwright,
 )
 
@@ -32,8 +33,10 @@ _FLAGS: Final = (
 # Host names that resolve to nothing, so that no request leaves this machine.
 _BLOCK_OTHER_HOSTS = "MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
 
-WAIT_MAX_MS: Final = 20_000.0
+WAIT_MAX_MS: Final = 60_000.0
 """How long a test waits for something in a page, long enough for a slow machine."""
+
+expect.set_options(timeout=WAIT_MAX_MS)
 
 
 @contextmanager

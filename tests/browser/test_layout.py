@@ -14,7 +14,11 @@ SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 
 FAULTS: Final = """async ([width, height]) => {
   const frame = () => new Promise(requestAnimationFrame);
-  while (innerWidth !== width) await frame();
+  // The window has its new size only some time after it was told, on a busy machine later.
+  const enough = performance.now() + 60_000;
+  while ((innerWidth !== width || innerHeight !== height) && performance.now() < enough) {
+    await frame();
+  }
   await frame();
   await frame();
   const faults = [];
