@@ -22,6 +22,7 @@ from pgs.operator.commands import COMMANDS
 from pgs.operator.commands.db import DB_MIGRATE, BackupFolder
 from pgs.operator.commands.game import LicenceStep
 from pgs.operator.commands.invoice import InvoiceId, InvoicesAfter, LinesAfter, Month
+from pgs.operator.commands.keyring import KeyId
 from pgs.operator.commands.match import MatchId
 from pgs.operator.commands.partner import (
     PARTNER_CREATE,
@@ -85,6 +86,7 @@ async def test_a_mistyped_folder_is_not_created(
         InvoicesAfter: InvoicesAfter(),
         LinesAfter: LinesAfter("inv_0"),
         InvoiceId: InvoiceId("inv_0"),
+        KeyId: KeyId("k1"),
         ItemsAfter: ItemsAfter(),
         Item: Item(),
         Decision: Decision("sea_0", "declined"),
