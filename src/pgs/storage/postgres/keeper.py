@@ -323,10 +323,10 @@ class Keeper:
 
     async def _give(self, session: WritingSession, shard: int) -> None:
         """Hand over one shard: stop all writes for it, commit that it is free, and unlock it."""
-        if self._session is not session:  # lost before this task began
-            return
         if shard in self._taking:  # until then the owner before may answer, and the next one not
             await trio.sleep_until(self._taking[shard][shard])
+        if self._session is not session:  # lost before this task began, or while it waited
+            return
         if self._own.get(shard) != inf:  # the node has begun to answer for it
             await self._release(shard)
         if self._session is not session:
