@@ -110,10 +110,9 @@ class PostgresDatabase:
             self.notices = None if inline else Notices(self._connect_to_listen, self._name)
             self.reader: Reader = self._pipeline or self.second_reader()
             if node:
-                commits = NodeCommits(session, self._reopen, self, self._count)
-                self.writer: Writer = NodeWriter(commits)
-                self.nodes = self.writer
+                self.nodes = NodeWriter(NodeCommits(session, self._reopen, self, self._count))
                 self.nodes.on_opened = self._read_anew
+                self.writer: Writer = self.nodes
             else:
                 alone = PostgresCommits(session, self._reopen, self, self._count)
                 self.writer = Writer(alone, inline=inline)
