@@ -69,7 +69,7 @@ where partner_id = :partner_id and environment = :environment and status = 'no_c
 order by ended_at desc, match_id desc
 limit :page_size offset :skipped;
 
--- The same, of one game or tier. The first :scanned matches are read, and those that fit are
+-- The same, of one game or tier. A bounded number of matches is read, and those that fit are
 -- returned.
 
 -- name: running_scanned
