@@ -69,6 +69,8 @@ def connect(url: str, name: str, **settings: str) -> pq.abc.PGconn:
         opened = pq.PGconn.connect_start(attempt.encode())
         try:
             why = _open(opened)
+        except Error as error:
+            why = str(error)
         except BaseException:
             opened.finish()
             raise
@@ -90,7 +92,7 @@ def _attempts(info: str) -> list[str]:
         return [info]
     try:
         found = getaddrinfo(host, None, type=SOCK_STREAM)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # UnicodeError: the name has an empty or long part
         raise StoreOutage(f"the database cannot be reached: {host}: {error}") from error
     addresses = dict.fromkeys(str(address[0]) for *_, address in found)  # without repetitions
     return [conninfo.make_conninfo(info, hostaddr=address) for address in addresses]

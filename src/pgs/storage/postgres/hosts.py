@@ -149,7 +149,7 @@ class _Asking:
 
     def __init__(self, address: str, name: str, answers: SimpleQueue[_Asking]) -> None:
         self.address = address
-        self.error: str | None = None
+        self.error: str | None = "its thread has ended"
         self._name = name[:63]
         self._answers = answers
         self._connection: Connection | None = None
@@ -160,9 +160,11 @@ class _Asking:
     def _run(self) -> None:
         try:
             self._ask()
+            self.error = None
         except (StoreOutage, StatementRefused) as error:
             self.error = str(error)
-        self._answers.put(self)
+        finally:
+            self._answers.put(self)
 
     def _ask(self) -> None:
         warnings: list[str] = []

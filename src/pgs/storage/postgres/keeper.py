@@ -40,10 +40,6 @@ async def _prepare_nothing(_: Collection[int]) -> None:
     pass
 
 
-def _do_nothing(_: Collection[int]) -> None:
-    pass
-
-
 class Keeper:
     """The shards of one node. It is an `Owners` for `pgs.http.nodes`.
 
@@ -65,7 +61,7 @@ class Keeper:
         release: Callable[[int], Awaitable[None]],
         drop: Callable[[], None],
         prepare: Callable[[Collection[int]], Awaitable[None]] = _prepare_nothing,
-        taken: Callable[[Collection[int]], None] = _do_nothing,
+        taken: Callable[[Collection[int]], None] = lambda shards: None,
         elsewhere: Callable[[], bool] = lambda: False,
     ) -> None:
         self.tally = Tally()
@@ -162,7 +158,7 @@ class Keeper:
 
     async def _keep_session(self) -> None:
         failing = False
-        while True:
+        while not self._stopping:
             began = trio.current_time()
             try:
                 session = await self._line.open()
@@ -218,6 +214,7 @@ class Keeper:
         self._giving.clear()
         self._ended.set()
         self._none_left.set()
+        self._looks.give_up()
         self._line.abandon(session)
         self._drop_memory()
 
@@ -226,11 +223,12 @@ class Keeper:
     async def _keep_looking(self, nursery: trio.Nursery) -> None:
         while True:
             await self._looks.wait()
-            if self._session is None:
+            session = self._session
+            if session is None:
                 self._looks.close()
                 continue
-            seen = await self._looks.take()
-            if seen is not None:
+            seen = await self._looks.take(session)
+            if seen is not None and self._session is session:
                 await self._act_on(seen, nursery)
 
     async def _act_on(self, seen: Look, nursery: trio.Nursery) -> None:
@@ -277,6 +275,7 @@ class Keeper:
         except (StoreOutage, StatementRefused) as error:
             log.warning("shards_not_taken", node=name, error=str(error))
             self.lose(session)
+            self._none_left.set()  # `stop` may wait although the session was lost before
             return
         finally:
             self._is_asking = False

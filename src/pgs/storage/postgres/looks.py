@@ -34,6 +34,8 @@ class Looks:
         self._name = name
         self._watch = watch
         self._connection: Connection | None = None
+        self._session: object = None  # the one whose server the connection leads to
+        self._taking = trio.CancelScope()
         self._hurried = trio.Event()
 
     def hurry(self) -> None:
@@ -47,21 +49,28 @@ class Looks:
             await self._hurried.wait()
         self._hurried = trio.Event()
 
-    async def take(self) -> Look | None:
-        """Return what is seen now; None if nothing can be seen."""
-        try:
-            with trio.fail_after(LOOK_LIMIT_S):
+    async def take(self, session: object) -> Look | None:
+        """Return what is seen now at the server of this node's `session`; None if nothing is."""
+        if self._session is not session:  # the connection may lead to another server
+            self.close()
+            self._session = session
+        with trio.move_on_after(LOOK_LIMIT_S) as self._taking:
+            try:
                 if self._connection is None:
                     self._connection = await trio.to_thread.run_sync(self._watch)
                 return await trio.to_thread.run_sync(
                     lease.look, self._connection, abandon_on_cancel=True
                 )
-        except trio.TooSlowError:
-            self._connection = None  # a thread still uses it
-        except (StoreOutage, StatementRefused) as error:
-            log.warning("look_failed", node=self._name, error=str(error))
-            self.close()
+            except (StoreOutage, StatementRefused) as error:
+                log.warning("look_failed", node=self._name, error=str(error))
+                self.close()
+                return None
+        self._connection = None  # a thread still uses it
         return None
+
+    def give_up(self) -> None:
+        """End the current look: its server may never answer."""
+        self._taking.cancel()
 
     async def end_session(self, silent: Seen) -> bool | None:
         """End the session of a node; return whether it ended, None if nobody knows."""
