@@ -6,9 +6,9 @@
     scripts/bench.py --quick         a minute on a small scale; writes only with --out
 
 Each case is a file of scripts/bench_cases. The compared servers run in turn, so that a busy machine
-slows all of them alike. The peer is installed into .venv-bench, Colyseus with npm; without npm the
-report says that Colyseus is missing. Without PostgreSQL the case `engines` is left out. The exit
-code is 1 if a server answers wrongly.
+slows all of them alike. The peer, a FastAPI service, is installed into .venv-bench. Colyseus is
+installed with npm; without npm the report says that it is missing. Without PostgreSQL the case
+`engines` is left out. The exit code is 1 if a server answers wrongly.
 """
 
 import in_venv  # noqa: F401  first: the packages below are installed in .venv

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures what a seat, a page of the feed, a nudge and a start cost beside a long history.
+"""Measures what a seat, a page of the feed, a nudge and a start cost with a long history.
 
     scripts/measure_growth.py                                  10,000 to 1,000,000 seats
     scripts/measure_growth.py --seats 10000 --seats 10000000   the sizes that you name
@@ -73,7 +73,7 @@ class Reached:
         self.answered = trio.Semaphore(0)
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> TryOutcome:
-        """Return that the nudge was delivered."""
+        """Return the outcome of a delivered nudge at once."""
         await trio.lowlevel.checkpoint()
         self.answered.release()
         return TryOutcome(200, None, 1, "ok")
@@ -132,7 +132,7 @@ async def _make(folder: Path) -> None:
         await offer_tier(core, "test", TIER, FLOOR_USD_CENTS, PRIZE_USD_CENTS)
         for name in PARTNERS:
             await make_ready(core, name, name, f"admin@{name}.example", games=(GAME,))
-        # A partner of its own, so that no seat makes a nudge.
+        # Nudges have a partner of their own, so that the others' seats cause none.
         await make_ready(
             core, NUDGED, NUDGED, f"admin@{NUDGED}.example", webhooks={"test": ENDPOINT}
         )

@@ -3,7 +3,7 @@
     bare_trio.py PORT
 
 It reads a request to the end of its body by Content-Length and does nothing with it, so its cost is
-what sockets and the loop take.
+that of the sockets and the event loop alone.
 """
 
 import sys

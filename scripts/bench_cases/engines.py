@@ -38,7 +38,7 @@ OWNER, ANYWHERE = "at the owner", "at any node"
 
 @dataclass
 class Cost:
-    """The processor time of a seat in microseconds, round by round: the service's, PostgreSQL's.
+    """The processor time of a seat in microseconds, round by round: of the service, of PostgreSQL.
 
     `idle`: milliseconds of processor time that all nodes together use in a second without calls.
     """
@@ -142,7 +142,7 @@ def _start(folder: Path, name: str, url: str, node: int | None = None) -> tuple[
 
 
 def _installation(folder: Path, database: Database, nodes: int, partner_count: int) -> Installation:
-    """Return services on a database of their own. If `nodes` is 0, it is one without a name."""
+    """Return the nodes on a new database, or one process that is no node if `nodes` is 0."""
     home = folder / f"of-{nodes}"
     home.mkdir()
     url = database.new(f"of_{nodes}")
@@ -183,7 +183,7 @@ def _shares(on: Installation, where: str, owners: dict[int, int]) -> list[list[R
 def _measure(
     on: Installation, database: Database | None, where: str, setting: Setting, cost: Cost | None
 ) -> None:
-    """Take seats at one node after the other, and note what all of them have used."""
+    """Take seats at one node after the other, and note the processor time of all."""
     shares = _shares(on, where, on.owners())
     each = setting.calls // len(on.nodes)
     ready = [list(_seats(*of, each)) for of in zip(on.nodes, shares, strict=True)]
@@ -201,7 +201,7 @@ def _measure(
 
 
 def _take(node: Server, requests: Sequence[bytes], connections: int) -> float:
-    """Take seats; return the seconds. Raises `Failed` with the first refusal."""
+    """Take seats; return the seconds that this took. Raises `Failed` with the first refusal."""
     refused: list[bytes] = []
 
     def check(status: int, body: bytes) -> None:
@@ -218,8 +218,8 @@ def measure(setting: Setting, progress: Progress) -> dict[str, Cost]:
     """Return the costs of each case. Raises `Failed`, `Missing`, `NoAnswers` and `NotStarted`.
 
     Each round measures every case, and each round begins with another case. All processes keep
-    running. Each node of the other cases makes a beat and four looks a second meanwhile; this work
-    of the database counts for the case that is measured.
+    running. Meanwhile each node of the other cases makes one beat and four looks a second. What
+    these cost the database is counted in the case that is measured.
     """
     database = Database(setting.folder)
     running: list[Server] = []
@@ -253,7 +253,7 @@ def measure(setting: Setting, progress: Progress) -> dict[str, Cost]:
 
 
 def _rest(costs: dict[str, Cost], installations: dict[str, Installation]) -> None:
-    """Note what each case uses without calls."""
+    """Note how much processor time each case uses without calls."""
 
     def used(name: str) -> float:
         return sum(node.whole_cpu_s() for node in installations[name].nodes)
@@ -270,5 +270,5 @@ def case_name(nodes: int, where: str) -> str:
 
 
 def ratio(of: Cost, to: Cost) -> float:
-    """Return the median of the rounds' ratios of the service's processor time."""
+    """Return the median over the rounds of `of.service` divided by `to.service`."""
     return median(a / b for a, b in zip(of.service, to.service, strict=True))

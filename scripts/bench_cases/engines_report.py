@@ -7,7 +7,7 @@ from bench_cases.engines import ANYWHERE, OWNER, POSTGRES, SQLITE, Cost, case_na
 from nudge_bench.report import cores, paragraph
 
 LIMIT = 1.5
-"""How many times SQLite's processor time a seat may cost with PostgreSQL."""
+"""A seat with PostgreSQL may cost at most this many times the processor time with SQLite."""
 
 ONE = case_name(1, OWNER)
 

@@ -16,20 +16,20 @@ from rich.progress import Progress
 TITLE = "Pages of the feed"
 PAGE = 100  # rows
 READS = 100
-"""Pages read with one partner's key. A full bucket holds them and the calls that fill the feed, so
-that no page is refused however fast the server is."""
+"""Pages read with one partner's key. A full bucket allows these calls and those that fill the feed,
+so that no page is refused however fast the server is."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Microseconds of processor time a page, round by round, and the bytes of a page."""
+    """Microseconds of processor time for a page, round by round, and the bytes of a page."""
 
     page: list[float]
     page_bytes: int
 
 
 def partners(rounds: int, calls: int) -> int:
-    """Return how many partners the pages of all rounds need, so that no bucket runs dry."""
+    """Return how many partners the pages of all rounds need, so that no call is refused."""
     return -(-rounds * calls // READS)
 
 

@@ -14,19 +14,19 @@ from bench_cases.setting import GAME, STAKE, TIER, Setting
 from rich.progress import Progress
 
 TITLE = "A launch beside what users would write instead"
-PARTNERS = 200  # enough that no partner's bucket runs dry at the highest rate
+PARTNERS = 200  # enough that no partner's bucket is empty at the highest rate
 
 
 @dataclass
 class Costs:
-    """One server's costs a call in microseconds of processor time, a value for each round."""
+    """What a call costs one server in microseconds of processor time, round by round."""
 
     mint: list[float] = field(default_factory=list)
     seat: list[float] = field(default_factory=list)
     seats_a_second: list[float] = field(default_factory=list)
 
     def launch(self) -> list[float]:
-        """Return mint and seat together, round by round."""
+        """Return the cost of a whole launch, mint and seat, round by round."""
         return [mint + seat for mint, seat in zip(self.mint, self.seat, strict=True)]
 
 
@@ -114,5 +114,5 @@ def measure(setting: Setting, progress: Progress) -> tuple[dict[str, Costs], str
 
 
 def ratio(of: Costs, to: Costs) -> float:
-    """Return the median of the rounds' ratios of launches."""
+    """Return the median over the rounds of `of.launch()` divided by `to.launch()`."""
     return median(a / b for a, b in zip(of.launch(), to.launch(), strict=True))

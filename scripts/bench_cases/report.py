@@ -75,7 +75,7 @@ def launch_section(
 def _beside_colyseus(
     costs: dict[str, Costs], missing: str | None
 ) -> tuple[list[str], float | None]:
-    """Return the service's seats a second as a multiple of Colyseus's: a sentence and a number."""
+    """Return a sentence that compares seats a second with Colyseus's, and the ratio or None."""
     if missing is not None:
         return paragraph(f"Colyseus is missing in this run: {missing}."), None
     ours, theirs = costs[PRODUCT].seats_a_second, costs[COLYSEUS].seats_a_second

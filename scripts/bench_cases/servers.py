@@ -61,7 +61,10 @@ class Server:
         return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
 
     def whole_cpu_s(self) -> float:
-        """Return those seconds in whole clock ticks, ended threads included (proc(5), stat)."""
+        """Return the seconds that its threads have used, ended ones included.
+
+        They are counted in whole clock ticks (proc(5), stat).
+        """
         fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(") ")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -22,7 +22,10 @@ class Section(msgspec.Struct, frozen=True):
 def queries_section(
     medians_ms: Mapping[str, Mapping[int, float]], seats_a_day: int, rounds: int
 ) -> Section:
-    """Return the section about calls for one day; medians by query and seats of the history."""
+    """Return the section about calls for one day.
+
+    `medians_ms`: by query, then by the number of seats in the history.
+    """
     sizes = list(next(iter(medians_ms.values())))
     lines = [
         *paragraph(
@@ -68,7 +71,10 @@ def month_section(
     quiet: Sequence[float],
     busy: Sequence[float],
 ) -> Section:
-    """Return the section about assembling a month while launches go on; launches in seconds."""
+    """Return the section about assembling a month while launches go on.
+
+    `quiet` and `busy`: seconds that launches took without and during the assembly.
+    """
     holds = memory_mb <= MEMORY_MAX_MB
     lines = [
         *paragraph(

@@ -1,4 +1,4 @@
-"""Writes the document's section about the rounds."""
+"""Writes the section of docs/benchmarks.md about the rounds."""
 
 from collections.abc import Sequence
 

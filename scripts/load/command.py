@@ -17,7 +17,7 @@ from rich.progress import Progress
 SHOWN = 5  # faults that are printed
 
 Run = Callable[[Callable[[], None]], Awaitable[tuple[Load, list[str]]]]
-"""Runs a load; the argument is called after each launch. Returns it with faults of the ledger."""
+"""Runs a load, and returns it with the ledger's faults. Calls its argument after each launch."""
 
 
 def carry_out(

@@ -1,4 +1,4 @@
-"""Measures the processor time of a nudge, and writes the document's section about it."""
+"""Measures the processor time of a nudge, and writes its section of docs/benchmarks.md."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping

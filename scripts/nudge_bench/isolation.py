@@ -1,4 +1,4 @@
-"""Measures whether endpoints that hang slow the others, in rounds with and without them."""
+"""Measures whether endpoints that hang slow the others down, in rounds with and without them."""
 
 import random
 import time
@@ -85,7 +85,7 @@ async def measure_isolation(plan: Isolation, progress: Progress) -> list[tuple[R
                 if (found[hang].unanswered > 0) is not hang and plan.settle_s > TRY_TIMEOUT_S:
                     raise Failed(f"{found[hang].unanswered} tries without an answer")
                 await others.order("answer")
-                # Polled: only a stop of the service waits for deliveries by an event.
+                # Polled: an event tells of the last delivery only in a stop of the service.
                 while len(core.parts.deliveries):  # noqa: ASYNC110  deliveries have no event
                     await trio.sleep(0.1)
                 progress.advance(task)
