@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A reference settlement server, for trying out and for the tests. It moves no money.
+"""A reference settlement server, to try things out with and for the tests. It moves no money.
 
     scripts/settlement_server.py                                 serves on http://127.0.0.1:8010
     scripts/settlement_server.py --fault slow=0.1:0.5 --fault 500=0.05
-    scripts/settlement_server.py --check                         proves its own books
+    scripts/settlement_server.py --check                         checks its own books
 
 It keeps its books and its token in the folder `settlement-data`. What it has answered survives a
 kill. docs/settlement.md describes the interface; `--help` lists the faults.

@@ -12,9 +12,10 @@ dozen partners take seats, repeat calls, decide matches, and read matches and fe
 proxy and from random nodes. Two players of each partner play one match after the other over
 sockets, an admin sets prices, and every node is asked 20 times a second for which shards it
 answers. After the faults every call is repeated with its idempotency key, each feed is compared
-with what was acknowledged and with what players were told, both books are compared charge by
-charge, and the ledger is proved. The exit code is 1 if anything acknowledged is missing, doubled or
-different, if an answer was stale, or if two nodes answered for a shard at once.
+with what was acknowledged and with what players were told, the service's books are compared with
+the settlement server's charge by charge, and the ledger is checked. The exit code is 1 if anything
+acknowledged is missing, doubled or different, if an answer was stale, or if two nodes answered for
+a shard at once.
 """
 
 import in_venv  # noqa: F401  first: the packages below are installed in .venv

@@ -118,7 +118,7 @@ class Cluster:
         self.until_owned()
 
     def owners(self) -> dict[int, str]:
-        """Return the node that owns each shard now; nothing if the database does not say."""
+        """Return the owner of each shard that has one; no shard if the database does not answer."""
         try:
             found = self.pair.primary.ask(_OWNERS, database="pgs")
         except psycopg.Error:
@@ -134,7 +134,7 @@ class Cluster:
             time.sleep(0.1)
 
     def until_ready(self, node: Node) -> None:
-        """Return once a node is ready. RuntimeError with its log if that never happens."""
+        """Return once a node is ready. Raises RuntimeError with its log if it never is."""
         give_up_at = time.monotonic() + PATIENCE_S
         while not node.ready():
             ended = node.process is None or node.process.poll() is not None
@@ -166,7 +166,7 @@ class Cluster:
                 return
 
     def _configuration(self, folder: Path) -> str:
-        """Return the sample of `deploy/` with these addresses, without TLS."""
+        """Return HAProxy's settings: the sample of `deploy/` with these addresses, without TLS."""
         text = SAMPLE.read_text(encoding="utf-8")
         head, _, _ = text.partition("    # The names must be those of the nodes.\n")
         changes = {

@@ -1,4 +1,4 @@
-"""The machines of a cluster on one machine: network namespaces, or ports of loopback."""
+"""What stands for the machines of a cluster here: network namespaces, or ports of loopback."""
 
 import ctypes
 import os
@@ -14,12 +14,12 @@ PATIENCE_S: Final = 60.0
 """Seconds that a part of a cluster may take to start or to end."""
 
 CLONE_NEWNET: Final = 0x40000000
-"""The kind of a network namespace for setns(2), from linux/sched.h."""
+"""The value with which setns(2) enters a network namespace, from linux/sched.h."""
 
 _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
 SYSTEM_FOLDERS: Final = "/usr/sbin:/sbin"
-"""Folders of servers, which many accounts do not have in their PATH."""
+"""Folders with server programs, which many accounts do not have in their PATH."""
 
 
 class Missing(Exception):
@@ -46,14 +46,14 @@ class Machines(Protocol):
         """Return the command that runs `command` on a machine."""
 
     def enter(self, name: str) -> None:
-        """Let the sockets that this thread opens from now on be those of a machine."""
+        """Make the sockets that this thread opens from now on belong to a machine."""
 
     def close(self) -> None:
         """Remove the machines."""
 
 
 class OnLoopback:
-    """All machines are this one, each with ports of its own."""
+    """Everything runs on loopback. Each port of each machine has a port of its own there."""
 
     host = "127.0.0.1"
 
@@ -67,11 +67,11 @@ class OnLoopback:
         return f"127.0.0.1:{self._ports[name, port]}"
 
     def inside(self, name: str, command: Sequence[str]) -> list[str]:
-        """Return the command itself."""
+        """Return the command unchanged."""
         return list(command)
 
     def enter(self, name: str) -> None:
-        """Do nothing: there is one machine."""
+        """Do nothing: all machines share loopback."""
 
     def close(self) -> None:
         """Do nothing."""
@@ -80,8 +80,8 @@ class OnLoopback:
 class InNamespaces:
     """Each machine is a network namespace, joined to the others by a bridge.
 
-    All of it lies in the namespace of this process, which must be one of its own: see
-    `in_own_network`. Nothing of it outlives this process.
+    The bridge and the namespaces are made inside the network namespace of this process, which must
+    not be the real machine's (`in_own_network`), and they end with this process.
     """
 
     host = "10.77.0.1"

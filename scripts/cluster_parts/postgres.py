@@ -27,7 +27,7 @@ _SETTINGS: Final = {
     "wal_keep_size": "'512MB'",
     "max_wal_senders": "8",
     "hot_standby": "on",
-    # Within seconds, a standby that does not answer is given up, and the connection made anew.
+    # A connection on which the other server is silent ends within seconds, and a new one is made.
     "wal_sender_timeout": "'3s'",
     "wal_receiver_timeout": "'3s'",
     "wal_receiver_status_interval": "'1s'",

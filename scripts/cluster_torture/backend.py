@@ -26,7 +26,7 @@ class Backend(Threads):
 
     Its calls go through the proxy, one after the other. It also asks random nodes, which may not
     own the partner, for the match that was decided last: a node that stood still for a while must
-    not give an old answer. `found` collects what must not happen.
+    not give a stale answer. `found` lists what went wrong.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Backend(Threads):
         self.rows: dict[str, dict[str, Any]] = {}  # seat id → its newest row of the feed
         self.cursor = ""
         self.answers: list[float] = []  # when a good answer came
-        self.refusals: dict[str, int] = {}  # how often each answer came that was not a good one
+        self.refusals: dict[str, int] = {}  # how often each other answer came
         self.found: list[str] = []
         self._number = 0
         self._newest = ""  # the match that was decided last
@@ -137,14 +137,14 @@ class Backend(Threads):
                 return
 
     def _ask_a_node(self) -> None:
-        """Ask a node itself for the newest decided match: it must say what was acknowledged."""
+        """Ask a node directly for the match that was decided last; note a stale answer."""
         self._ended.wait(3 * PAUSE_S)
         name, address = self._rng.choice(sorted(self._nodes.items()))
         if match_id := self._newest:
             self.asked_directly += self._check_match(match_id, name, address)
 
     def _check_match(self, match_id: str, place: str, at: str | None) -> bool:
-        """Read a decided match; note an old answer. Return whether there was an answer."""
+        """Read a decided match; note a stale answer. Return whether there was an answer."""
         status, match = self.ask("GET", f"/partner/matches/{match_id}", at=at)
         if status == 404 or (status == 200 and self._winner(match) != self.decided[match_id]):
             self.found.append(f"{place} gave a stale answer for {match_id}: {status} {match}")

@@ -27,11 +27,11 @@ _REMEMBERED: Final = 16
 class Claims:
     """For which shards each node has certainly answered, and when.
 
-    A node says which shards it answers for at a moment between question and answer, and for how
-    long it has done so without a break. So it certainly answered from the time of the answer minus
-    that long until the time of the question, whatever the delays. If such times of two nodes
-    overlap, both have answered for the shard at once. All times are of the one monotonic clock of
-    this machine.
+    A node's answer names its shards, and says for how many seconds it has answered for each without
+    a break. The node finds this out at some moment between our question and its answer. So it
+    certainly answered for the shard from those seconds before the answer came until the question
+    was sent, whatever the delays. If such times of two nodes overlap, both answered for the shard
+    at once. All times come from this machine's one monotonic clock.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The faults: each hits the cluster, lasts a while, and is mended."""
+"""The faults: each hits the cluster, lasts a while, and is repaired."""
 
 import random
 import signal

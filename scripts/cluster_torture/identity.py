@@ -21,7 +21,7 @@ from pgs.operator.ready import ReadyPartner
 
 CLIENT_ID: Final = "pgs-portal"
 ISSUER: Final = "http://127.0.0.1/issuer"
-"""Stands in tokens and settings. Nobody connects there: each node is told where the key is."""
+"""The issuer in tokens and settings. Nobody connects there: each node is told where the key is."""
 
 LIFETIME_S: Final = 20 * 3600
 """Seconds that a token is valid: longer than any run, and less than the day that nodes accept."""

@@ -24,8 +24,8 @@ class Member(Threads):
     """The only admin who writes to an account; so everything that is read is known beforehand.
 
     A write names the account's revision in If-Match, and is repeated until its outcome is known. A
-    node that has answered must show the price that was acknowledged last, whether or not it owns
-    the account, and no revision before it. `found` collects what must not happen.
+    node that answers must show the price that was acknowledged last, and no older revision, whether
+    or not it owns the account. `found` lists what went wrong.
     """
 
     def __init__(self, partner_id: str, token: str, proxy: str, nodes: Mapping[str, str]) -> None:
@@ -136,7 +136,7 @@ class Member(Threads):
         return int(told["revision"])
 
     def _check_price(self, place: str) -> bool:
-        """Read the prices; note an old answer. Return whether there was an answer."""
+        """Read the prices; note a stale answer. Return whether there was an answer."""
         status, told = self._ask("GET", _PRICES, at=place)
         if status != 200:
             self._unless_an_outage("the prices", status, told)

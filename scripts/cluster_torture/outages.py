@@ -18,9 +18,10 @@ class Window(msgspec.Struct, frozen=True):
 
 
 def longest_gap(answers: Sequence[float], begin: float, end: float) -> float:
-    """Return the longest time without an answer that touches a window, in seconds.
+    """Return the longest time without an answer that overlaps a window, in seconds.
 
-    `answers` are in order. A gap that no answer begins or ends is counted from `begin` or to `end`.
+    `answers` are in order. If there is none before the window, the time counts from `begin`; if
+    there is none after it, until `end`.
     """
     first, last = bisect_left(answers, begin), bisect_right(answers, end)
     marks = [
@@ -32,7 +33,7 @@ def longest_gap(answers: Sequence[float], begin: float, end: float) -> float:
 
 
 def table(windows: Iterable[Window], answers: dict[str, list[float]]) -> str:
-    """Return a table in Markdown: for each kind of fault, how long which partners had no answer."""
+    """Return a table in Markdown: how long partners had no answer, for each kind of fault."""
     kinds: dict[str, tuple[int, list[float], list[float]]] = {}
     for window in windows:
         times, own, others = kinds.setdefault(window.kind, (0, [], []))

@@ -1,4 +1,4 @@
-"""One cluster, everybody who calls it, and the faults so far."""
+"""One cluster, the workers that call it, and the faults so far."""
 
 import random
 import time
@@ -56,7 +56,7 @@ class Run:
         self._askers: list[Asker] = []
 
     def prepare(self, partners: int) -> None:
-        """Start everything and let everybody begin."""
+        """Start everything, and let the workers begin."""
         self.cluster.start()
         made = trio.run(
             seed, self.cluster.ring.parent, partners, lambda: None, self.cluster.pair.url
@@ -89,11 +89,11 @@ class Run:
             self._askers = [Asker(self.cluster, name, self.claims) for name in nodes]
 
     def workers(self) -> list[Worker]:
-        """Return everybody who calls."""
+        """Return all workers: backends, admins and players."""
         return [*self.backends, *self.members, *([self.players] if self.players else [])]
 
     def found(self) -> list[str]:
-        """Return what has been found so far."""
+        """Return what went wrong so far."""
         return [*self.claims.found, *(wrong for one in self.workers() for wrong in one.found)]
 
     def close(self) -> None:
@@ -137,7 +137,7 @@ class Run:
         time.sleep(0.1)
 
     def end(self) -> list[str]:
-        """Stop everybody who calls, compare everything; return what is wrong."""
+        """Stop all workers and compare everything; return what is wrong."""
         for worker in self.workers():
             worker.stop()
         for worker in self.workers():

@@ -35,7 +35,7 @@ listen settlement
 class Settlement:
     """The server, and a relay on each node's machine.
 
-    Nodes speak plain HTTP with a settlement server on loopback only. The relay takes their calls
+    A node calls a settlement server over plain HTTP only on loopback. The relay takes the calls
     there and carries them over the node's link, so a link that is down cuts the node off from it.
     """
 

@@ -1,4 +1,4 @@
-"""A player's socket: it is opened again after each loss, until the player knows how it ended."""
+"""A player's socket: it is opened again when it is lost, until the player knows the result."""
 
 from collections.abc import Callable
 from random import Random
@@ -22,7 +22,8 @@ THINK_S: Final = 0.6
 
 CONNECT_S: Final = 2.0
 SILENT_S: Final = 2.0
-"""Seconds without a message after which a player sends a ping, and then opens another socket."""
+"""Seconds without a message after which a player sends a ping. If as many seconds bring no message
+again, the player opens another socket."""
 
 AGAIN_S: Final = 0.2
 MATCH_S: Final = 180.0
@@ -35,14 +36,14 @@ players who ask once more how their match has ended."""
 
 _OUTAGES: Final = (429, 500, 502, 503, 504)
 _LATER: Final = ("rate_limited", "registry_unavailable", "match_over", "stale_ply", "not_your_turn")
-"""Refusals after which a player joins again: what it knows is old, or nothing was done."""
+"""Refusals after which a player joins again: its position was out of date, or nothing was done."""
 
 _REPLACED: Final = 4409
 _GOING: Final = (1000, 1001, 1006, 1011, 1012, 1013)
 
 
 class Player:
-    """Plays one side of a match. `say` is told what must not happen."""
+    """Plays one side of a match. `say` is told what went wrong."""
 
     def __init__(self, side: Side, proxy: str, choice: Random, say: Callable[[str], None]) -> None:
         self.side = side
@@ -93,7 +94,7 @@ class Player:
         return False
 
     def _closed(self, reason: CloseReason) -> None:
-        """Note a close for another reason than that the node goes away."""
+        """Note a close whose reason is not that the node goes away."""
         if reason.code == _REPLACED and self.side.given_up:
             self.side.replaced += 1
         else:

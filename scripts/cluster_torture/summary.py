@@ -22,7 +22,7 @@ def told(run: Run, faults: int, seed: int, found: list[str]) -> str:
 
 
 def refusals(run: Run) -> dict[str, int]:
-    """Return how often backends got each answer that was not a good one."""
+    """Return how often backends got each answer, good answers left out."""
     found: Counter[str] = Counter()
     for one in run.backends:
         found.update(one.refusals)
