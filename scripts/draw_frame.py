@@ -185,7 +185,7 @@ class Scene:
 
 
 def open_scene(browser: Browser, game: str, theme: str, size: tuple[int, int]) -> Scene:
-    """Open the frame in a box of a size, under a theme. `light` and `dark` are the default one."""
+    """Open the frame in a box of a size. `theme`: the default in `light` or `dark`, or `themed`."""
     dark = theme in ("dark", "themed")
     context = browser.new_context(
         viewport={"width": size[0], "height": size[1]},
@@ -229,7 +229,7 @@ def _save(name: str, image: Image.Image) -> None:
 
 
 def main() -> None:
-    """Draw every game in light, in dark and under a theme, and one on a desk's screen."""
+    """Draw every game in light, in dark and under a theme, and one on a wide screen."""
     PICTURES.mkdir(exist_ok=True)
     with running_chromium() as browser:
         for game in POSITIONS:

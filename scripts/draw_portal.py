@@ -96,7 +96,7 @@ def _draw(browser: Browser, demo: dict[str, str]) -> None:
 
 
 def _play(demo: dict[str, str], day: int, number: int) -> str:
-    """Seat two players and decide their match; return its id. Every sixth match is drawn."""
+    """Seat two players and decide their match; return its id. Every sixth is a draw."""
     game_id = _GAMES[number % len(_GAMES)]
     tier, stake = ("test-silver", 500) if number % 4 == 0 else ("test-bronze", 100)
     seats = [
@@ -121,7 +121,7 @@ def _play(demo: dict[str, str], day: int, number: int) -> str:
 
 
 def _called(demo: dict[str, str], path: str, body: object) -> Any:
-    """Return the answer to a call with the demo's test key; wait when the rate limit asks it."""
+    """Return the answer to a call with the demo's test key; wait if the rate limit asks for it."""
     while (answer := by_key(demo, "POST", path, body))["_status"] == 429:
         time.sleep(1)
     assert answer["_status"] == 200, answer

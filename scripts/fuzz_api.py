@@ -5,8 +5,8 @@
 
 It starts the service with an empty data folder and a partner whose rate is raised, and sends calls
 with that partner's key, with a player's session token and as the account's admin: examples, edge
-cases, random values and chains of calls. The exit code is 1 if an answer breaks the document or is
-a 5xx, and 3 if schemathesis cannot be installed. It is installed in .venv-fuzz, from
+cases, random values and chains of calls. The exit code is 1 if an answer contradicts the document
+or is a 5xx, and 3 if schemathesis cannot be installed. It is installed in .venv-fuzz, from
 requirements-fuzz.txt, so that its many packages stay out of .venv.
 
 Sensitive calls of the admin need a code that is two minutes old at most, and a code works once. The
@@ -55,7 +55,7 @@ RATE = 1_000_000
 GAME = "tic-tac-toe"
 ADMIN = Person("ada", "Ada", "ops@acme.example")
 SURFACES = {"Partner": 5, "Game": 2, "Admin": 5}
-"""The tags of the document, with the share of each in the time."""
+"""The tags of the document, each with its share of the time."""
 
 NOT_CALLED = {
     "/game/socket": "a WebSocket; tests/http/test_sockets_protocol.py sends it invalid frames",
@@ -200,7 +200,7 @@ def main(
         str | None, typer.Option(help="Only this surface: Partner, Game or Admin.")
     ] = None,
 ) -> None:
-    """Fuzz the service; the exit code is 1 if an answer breaks the document."""
+    """Fuzz the service; the exit code is 1 if an answer contradicts the document."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     try:
         _install()

@@ -158,5 +158,5 @@ def pools_table(seed: int, day_s: int = DAY_S) -> str:
 
 
 def _days(players: int) -> int:
-    """Return how many pools of a size are played: many small ones, since their players differ."""
+    """Return how many pools of a size are played: more of the small ones, since players differ."""
     return max(1, 40 // players)

@@ -123,7 +123,7 @@ def play(players: int, rule: Rule, day_s: int, seed: int, tick: Callable[[], Non
             del waiting[place]
             outcome.expired += 1
         outcome.most_waiting = max(outcome.most_waiting, len(waiting))
-        # The wave is at the end of the second, so a seat that came in it counts as waiting for 1 s.
+        # The wave is at the end of the second, so a seat taken during it counts as waiting for 1 s.
         seats = list(waiting.values())
         begun = time.process_time()
         pairs = rule(seats, now + 1)

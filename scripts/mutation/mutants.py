@@ -1,4 +1,4 @@
-"""The mutations of one run: all of them, those accepted as unnoticeable, and those drawn."""
+"""The mutations: all of them, those that no test can notice, and those drawn for one run."""
 
 import random
 import re

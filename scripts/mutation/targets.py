@@ -1,4 +1,4 @@
-"""The modules that are mutated, and the tests that should notice."""
+"""The modules that are mutated, and the tests that should notice a mutation of each."""
 
 from pathlib import Path
 
