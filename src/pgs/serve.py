@@ -209,7 +209,7 @@ async def _listening(
     limits: ServerLimits | None,
     on_event: OnEvent,
 ) -> AsyncIterator[Listener]:
-    """Take calls on the public listener for a block."""
+    """Take calls on the public listener while a block runs."""
     grace_s = GRACE_S - HAND_OVER_S if config.node_name else GRACE_S
     limits, lane = limits or ServerLimits(grace_s=grace_s), config.lane == "on"
     async with (

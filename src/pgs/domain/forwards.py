@@ -3,7 +3,7 @@
 Nodes share one key ring. A node that forwards a request names one of the ring's keys and adds a
 MAC; only another holder of the ring can do so. The MAC covers the receiving node, the method, the
 target and the credential, so that it proves nothing about any other request. It also covers the
-request's id, which is a part of the proof: the request has the same id on both nodes.
+request's id. The proof carries this id, so the request has the same one on both nodes.
 """
 
 import hashlib

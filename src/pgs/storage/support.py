@@ -184,7 +184,7 @@ _BY_TIME: Final[dict[MatchStatus, str]] = {
     "ended": "support.ended",
     "no_contest": "support.no_contest",
 }
-"""The names of the queries by time, without what follows in them."""
+"""How the names of the queries by time begin."""
 
 
 def is_in(span: Span, match: Match) -> bool:

@@ -70,7 +70,7 @@ class AttemptLog:
 
 
 def _count(endpoint: Endpoint, delivered: bool) -> Endpoint | None:
-    """Return the endpoint with its new count of failures in a row, or None if that stays."""
+    """Return the endpoint with its new count of failures in a row, or None if it is the same."""
     failures = failures_after(endpoint.consecutive_failures, delivered)
     if failures == endpoint.consecutive_failures:
         return None

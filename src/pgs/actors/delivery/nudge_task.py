@@ -41,7 +41,7 @@ class NudgeTask:
         self._secret = secret
 
     async def run(self) -> None:
-        """Deliver the nudge; return once the courier has handled its end, or the service stops."""
+        """Deliver the nudge; return once the courier knows how it ended, or the service stops."""
         try:
             await self._hand_in(await self._deliver())
         finally:

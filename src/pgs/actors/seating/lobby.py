@@ -78,8 +78,8 @@ class Lobby:
     ) -> Seat | None:
         """Return the seat that a stake joins in the test environment, or None if it has to wait.
 
-        `planned`: the ids of all seats that are about to be committed. `waiting`: those of them
-        that will wait; new ones have higher sequences than all others.
+        `planned`: the ids of all seats that are about to be committed. `waiting`: those of
+        these seats that will wait. A new seat has a higher sequence than all known ones.
         """
         pool = pool_of(seat)
         known = self._pools.get(pool, {}).values()

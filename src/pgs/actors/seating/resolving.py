@@ -57,7 +57,7 @@ async def resolve_charge(seats: Seating, command: ResolveCharge, envelope: Envel
 
 
 async def resolve_payout(seats: Seating, command: ResolvePayout, _: Envelope) -> PayoutResolved:
-    """Note that a payout is confirmed if it is open.
+    """If a payout is open, note that it is confirmed.
 
     The match's money is recorded once its other payout, if it has one, is confirmed as well.
     """

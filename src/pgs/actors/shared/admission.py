@@ -49,7 +49,7 @@ class ProcessAdmission:
         self._unknown = Bucket(PARTNER_POLICY)
 
     def admit(self, now: float) -> Taken:
-        """Draw from the process bucket."""
+        """Take a token from the process bucket, if it has one."""
         return self._process.take(now)
 
     def wait_s(self, now: float) -> int:
@@ -57,7 +57,7 @@ class ProcessAdmission:
         return self._process.spend(now)
 
     def admit_unknown(self, now: float) -> Taken:
-        """Draw from the bucket that all unknown keys share, but not from the process bucket."""
+        """Take a token from the bucket that all unknown keys share, not from the process bucket."""
         return self._unknown.take(now)
 
 
@@ -72,7 +72,7 @@ class PartnerAdmission:
         self._bucket = Bucket(self._policy)
 
     def admit(self, account: Account, now: float) -> Admission:
-        """Draw from the partner's bucket and, if it admits the call, from the process bucket."""
+        """Take a token from the partner's bucket and, if it had one, from the process bucket."""
         if account is not self._account:
             self._account, self._policy = account, times(policy_of(account), self._factor)
             if self._bucket.policy != self._policy:
@@ -84,7 +84,7 @@ class PartnerAdmission:
         return Admission(taken, self._policy, "process" if wait_s else None, wait_s)
 
     def left(self, now: float) -> int:
-        """Return how many calls the bucket would admit now, without drawing any."""
+        """Return how many calls the bucket would admit now, and take none."""
         return self._bucket.left(now)
 
     def is_full(self, now: float) -> bool:
@@ -104,7 +104,7 @@ class ManyBuckets(Generic[K]):
         return len(self._buckets)
 
     def take(self, name: K, now: float) -> Taken:
-        """Draw from the bucket of a name."""
+        """Take a token from the bucket of a name."""
         bucket = self._buckets.get(name)
         if bucket is None:
             if len(self._buckets) >= self._look_at:
@@ -138,7 +138,7 @@ class PlayerAdmission:
         self._refusals = ManyBuckets[tuple[str, str, str]](PLAYER_POLICY)
 
     def refuse(self, player: tuple[str, str, str], now: float) -> RateLimited | None:
-        """Draw from the player's bucket; return None if that admits the call.
+        """Take a token from the player's bucket; return None if it had one.
 
         The first refusals are answered at once. A player who goes on calling waits for each further
         refusal.

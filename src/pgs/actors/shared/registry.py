@@ -47,7 +47,7 @@ class Registry:
         self._on_publish = on_publish
         self.age = Age()
         self._accounts: dict[str, Account] = {}
-        self._changes = 0  # of all accounts, as `count_changes` counts them
+        self._changes = 0  # changes of all accounts, as `count_changes` counts them
         self._keys: dict[str, KnownKey] = {}
         self._member_of: dict[str, str] = {}  # uid → partner id
 
@@ -116,8 +116,8 @@ class Registry:
         It costs one short query if nothing has changed. Raises `StoreOutage`; the snapshot then
         stays as it was.
         """
-        # Take the known number before the query. Both numbers only grow, so if they are equal, no
-        # account has changed, whatever the order in which the nodes have committed.
+        # Take the known count before the query. Counts only grow, so if the query finds the same
+        # one, no account has changed, in whatever order the nodes have committed.
         read_at, known = trio.current_time(), self._changes
         if await count_changes(self._database.reader) == known:
             self.age.renew(read_at)

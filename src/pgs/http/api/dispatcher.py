@@ -149,7 +149,7 @@ class Dispatcher:
         return path in self._websockets
 
     def find_direct(self, method: str, path: bytes) -> Found | None:
-        """Return the endpoint and its names' values, or None if it may answer with a stream."""
+        """Return the endpoint and the values in the path; None if it may answer with a stream."""
         found = self._routes.find(path)
         endpoint = found[0].get(method) if found else None
         if found is None or endpoint is None or endpoint.credential == "identity":

@@ -201,7 +201,7 @@ _MATCHES: Final = "line-matches."
 
 
 def _window(call: AccountCall) -> tuple[int, int] | Refusal:
-    """Return the first and the last month that the window touches."""
+    """Return the first and the last month of the window."""
     wanted = parse_optional_range(call.query)
     if wanted is None:
         return ALL_MONTHS

@@ -18,7 +18,7 @@ _LIMITS: Final = (
 """What a schema says about a value, and how a table says it."""
 
 _WHOLE: Final = 2**53
-"""Units of any kind: the bound of every whole number in JSON, which a table need not repeat."""
+"""Units of any kind: the bound of every whole number in JSON. Tables of fields leave it out."""
 
 
 def parameter_rows(endpoint: Endpoint) -> list[str]:

@@ -43,8 +43,8 @@ class NodeApp(DirectApp, Protocol):
         """Serve one ASGI scope.
 
         Raises `NotHere`, before it has read the body or answered, if this node does not own the
-        partner. Raises `NotOwned`, before it has answered, if this node has given the partner up
-        meanwhile and has done nothing.
+        partner. Raises `NotOwned` if this node has given the partner up meanwhile; then it has
+        done nothing and not answered.
         """
         ...
 

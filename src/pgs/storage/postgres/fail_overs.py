@@ -1,7 +1,7 @@
 """Notices that a standby was promoted while the old primary still runs.
 
-The old primary answers, but no standby confirms its commits. Waiting for one cannot tell such a
-server from one that is slow for a moment. Another host that confirms commits can.
+The old primary answers, but no standby confirms its commits. A server that is slow for a moment
+looks the same. Only a second host that confirms commits shows that the standby was promoted.
 """
 
 from __future__ import annotations

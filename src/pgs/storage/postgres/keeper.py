@@ -288,7 +288,7 @@ class Keeper:
         self._sharing.took(starts)
         self._own |= dict.fromkeys(starts, inf)
         self._taking |= dict.fromkeys(starts, starts)
-        if self._stopping:  # `stop` began after the node had asked for them
+        if self._stopping:  # `stop` began after the node had asked for these shards
             self._give_soon(session, starts, nursery)
             return
         wait = round(max(starts.values()) - now, 2)

@@ -99,7 +99,7 @@ class PipelineReader:
         self._sent: deque[_Asked | bytes | None] = deque()
         self._again: list[_Asked] = []  # skipped by the server after an error of another query
         self._sender: trio.lowlevel.Task | None = None
-        self._waiting = trio.CancelScope()  # the wait of the task that receives
+        self._waiting = trio.CancelScope()  # in which the receiving task waits
         self._rows = Transformer()
         self._failed: Query | None = None
         self._closed = False
