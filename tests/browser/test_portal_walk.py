@@ -115,7 +115,7 @@ _ELSEWHERE: Final = {
 _CHANGES_NOTHING: Final = re.compile(
     r"Pause|Find|Copy (Call as curl|the (partner|request|seat|match) id|mat_.*)|All|Failed \d+"
     r"|Delivered|Test events"
-    r"|Open .*|CSV|Search|Kind|Who|From|To|Waiting|Playing|Won|Print|Match, seat, .*"
+    r"|Open .*|CSV|Search|Kind|Who|Game|Tier|From|To|Waiting|Playing|Won|Print|Match, seat, .*"
     r"|Id of a nudge .*|Matches|Rake|By .*|Running|Decided|No contest"
 )
 """Names of buttons and fields that only show something."""
