@@ -160,7 +160,11 @@ class Scene:
         now = int(time.time() * 1000)
         clocks: dict[str, Any] = {"deadlineAtMs": now + 24_000}
         if self._game == "chess":
-            clocks = {"deadlineAtMs": now + 222_000, "remainingMs": [222_900, 245_000]}
+            clocks = {
+                "deadlineAtMs": now + 222_000,
+                "remainingMs": [222_900, 245_000],
+                "incrementMs": 3_000,
+            }
         self.send(
             **{
                 "type": "snapshot",
