@@ -11,6 +11,7 @@ import pytest
 from pgs.clock import SystemRng
 from pgs.config import Config
 from pgs.doctor import data, machine
+from pgs.http.embed import assets
 from pgs.keyfile import KeyFile
 from pgs.storage.mark import Mark, write_mark
 from pgs.storage.sqlite.database import SqliteDatabase
@@ -156,7 +157,7 @@ def test_a_database_that_a_start_would_refuse_is_a_problem_with_the_same_words(
 def test_a_package_without_its_frame_is_a_problem_unless_the_frame_comes_from_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pgs.http.embed.assets.files", lambda package: tmp_path)
+    monkeypatch.setattr(assets, "packaged_assets", lambda: assets.read_assets(tmp_path))
     finding = data.pages(_config(tmp_path))
     assert finding.status == "problem"
     assert "scripts/web" in finding.next_step

@@ -50,11 +50,12 @@ def read_assets(folder: Traversable | None = None) -> Assets:
 
     The package's own is read once.
     """
-    return _packaged() if folder is None else _read(folder)
+    return packaged_assets() if folder is None else _read(folder)
 
 
 @cache
-def _packaged() -> Assets:
+def packaged_assets() -> Assets:
+    """Return the package's own build, which is read once in a process; empty if there is none."""
     return _read(files("pgs").joinpath("web", "frame"))
 
 
