@@ -52,7 +52,7 @@ def use(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """Use a key of the ring from now on, at all nodes. Refused while one lacks the key."""
+    """Use a key of the ring from now on, at all nodes. Refused if an owner of shards lacks it."""
     ring = ask(KEYRING_USE, KeyId(kid), config, data)
     show(ring, tables.keyring, as_json=as_json)
     if ring.unreached:

@@ -94,7 +94,7 @@ class Cell:
         if self.retired:
             if self._given_up is not None:
                 raise NotOwned(self.name)
-            raise RuntimeError(f"{self.name} was closed; resolve the actor anew for every message")
+            raise RuntimeError(f"{self.name} was closed; look the actor up again for each message")
         if self.system.stopping:
             raise Overloaded("stopping")
         now = self.system.now()
