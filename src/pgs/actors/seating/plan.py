@@ -11,8 +11,8 @@ from pgs.domain.ratings import Rating
 from pgs.domain.seats import Seat
 from pgs.domain.totals import Totals, TotalsKey
 from pgs.storage import seats as rows
+from pgs.storage.first_moves import count_match
 from pgs.storage.ledger import insert_row
-from pgs.storage.openings import count_opening
 from pgs.storage.ratings import save_rating
 from pgs.storage.totals import raise_totals
 from pgs.storage.transactions import Stmt, Tx
@@ -86,16 +86,16 @@ class Plan:
         self.insert_match(started.match)
         return started
 
-    def count_openings(self, started: MatchWithSeats) -> None:
+    def count_first_moves(self, started: MatchWithSeats) -> None:
         """Add the match to both players' counts of first moves: side 0 moves first."""
         for seat in started.seats:
             self._stmts.append(
-                count_opening(
+                count_match(
                     self._partner_id,
                     self._environment,
                     seat.game_id,
                     seat.player_id,
-                    begins=seat.side == 0,
+                    moves_first=seat.side == 0,
                 )
             )
 

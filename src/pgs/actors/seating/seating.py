@@ -19,13 +19,13 @@ from pgs.domain import ids
 from pgs.domain.accounts import Account
 from pgs.domain.days import start_of
 from pgs.domain.environments import Environment
+from pgs.domain.first_moves import FirstMoves
 from pgs.domain.matches import Match, MatchWithSeats
-from pgs.domain.openings import Openings
 from pgs.domain.ratings import Rating
 from pgs.domain.seats import Seat
 from pgs.storage import seats as rows
+from pgs.storage.first_moves import find_first_moves
 from pgs.storage.moves import find_attendance
-from pgs.storage.openings import find_openings
 from pgs.storage.ratings import find_rating
 from pgs.storage.totals import first_open_day
 from pgs.storage.transactions import Outcome
@@ -141,9 +141,9 @@ class Seating(DispatchingActor):
             self._reader, self.partner_id, self.environment, game_id, player_id
         )
 
-    async def openings(self, seat: Seat) -> Openings:
+    async def first_moves(self, seat: Seat) -> FirstMoves:
         """Return how often a seat's player has moved first at its game."""
-        return await find_openings(
+        return await find_first_moves(
             self._reader, self.partner_id, self.environment, seat.game_id, seat.player_id
         )
 

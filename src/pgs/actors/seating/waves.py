@@ -6,8 +6,8 @@ from pgs.actors.partners import PartnerDirectory
 from pgs.actors.parts import Parts
 from pgs.actors.seating.pulse import WAVE_S
 from pgs.actors.seating.seating import Seating
+from pgs.domain.first_moves import moves_first
 from pgs.domain.live_pairing import explain
-from pgs.domain.openings import first_begins
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.ratings import partners_with_seats_to_pair
 
@@ -31,11 +31,11 @@ async def _commit_next_pairs(seats: Seating) -> None:
     for pair in await seats.lobby.next_pairs(plan.now):
         older, newer = pair.older.seat, pair.newer.seat
         lot = seats.parts.rng.bytes(1)[0]
-        begins = first_begins(await seats.openings(older), await seats.openings(newer), lot)
-        first, second = (older, newer) if begins else (newer, older)
+        counts = await seats.first_moves(older), await seats.first_moves(newer)
+        first, second = (older, newer) if moves_first(*counts, lot) else (newer, older)
         explanation = explain(pair, plan.now, first.player_id)
         started = plan.start(first, second, seats.new_match_id(), explanation)
-        plan.count_openings(started)
+        plan.count_first_moves(started)
         by_id = {seat.seat_id: seat for seat in started.seats}
         for was in (older, newer):
             plan.save(was, by_id[was.seat_id])

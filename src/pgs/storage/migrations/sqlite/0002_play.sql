@@ -142,14 +142,14 @@ create table move (
   primary key (partner_id, match_id, ply)
 );
 
--- How often each player has been side 0 in live matches.
-create table opening (
+-- How many live matches each player has started, and in how many of them the player moved first.
+create table first_moves (
   partner_id text not null,
   environment text not null check (environment in ('test', 'live')),
   game_id text not null,
   player_id text not null,
   matches bigint not null,
-  begun bigint not null,
+  moved_first bigint not null,
   primary key (partner_id, environment, game_id, player_id)
 );
 
