@@ -31,7 +31,7 @@ NEW = RingKey("new", b"n" * 32)
 RING = KeyRing((NEW, OLD))
 
 
-def test_the_newest_key_comes_first_and_all_are_found_by_name() -> None:
+def test_the_current_key_comes_first_and_all_are_found_by_name() -> None:
     assert RING.current == NEW
     assert RING.find("old") == OLD
     assert RING.find("older") is None

@@ -73,7 +73,7 @@ class Parts(msgspec.Struct, frozen=True):
 
     @property
     def ring(self) -> KeyRing:
-        """The keys that sign and seal, the newest first."""
+        """The keys that sign and seal, the current one first."""
         return self.keys.ring
 
     def new_id(self, prefix: str) -> str:

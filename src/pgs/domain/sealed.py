@@ -22,7 +22,7 @@ _FORMAT = "pgse1"
 
 
 def seal(ring: KeyRing, plaintext: bytes, context: str, nonce: bytes) -> str:
-    """Return `plaintext` encrypted under the newest key, as ASCII text.
+    """Return `plaintext` encrypted under the current key, as ASCII text.
 
     `context` names the owner and the purpose of the secret, such as `acme|live|webhook`; the same
     context is needed to open it. `nonce` is exactly `NONCE_BYTES` fresh random bytes (else

@@ -65,7 +65,7 @@ _DECODER = msgspec.msgpack.Decoder(SessionClaims)
 
 
 def sign_session(claims: SessionClaims, ring: KeyRing) -> str:
-    """Return the token for `claims`, signed with the ring's newest key."""
+    """Return the token for `claims`, signed with the ring's current key."""
     key = ring.current
     head = (
         f"{_FORMAT}.{slot_of(claims.partner_id)}.{key.kid}."
