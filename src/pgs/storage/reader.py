@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from pgs.storage.transactions import Params, SqlValue
+from pgs.storage.transactions import Params, SqlValue, StoreOutage
 
 Row = tuple[Any, ...]
 
@@ -42,3 +42,20 @@ class Reader(Protocol):
         """Return whether the last read that failed fails again."""
 
     def close(self) -> None: ...
+
+
+class RepeatingReader(Reader):
+    """A reader that keeps its last read that failed, and reads that again when it is asked to."""
+
+    def __init__(self) -> None:
+        self._failed: Query | None = None
+
+    async def still_fails(self) -> bool:
+        """Return whether the last read that failed fails again."""
+        if self._failed is not None:
+            try:
+                await self.all(self._failed.name, **self._failed.params)
+            except StoreOutage:
+                return True
+            self._failed = None
+        return False

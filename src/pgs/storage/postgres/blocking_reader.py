@@ -7,20 +7,20 @@ from typing import Final
 from pgs.storage.postgres.connection import Connection, Lost, StatementRefused
 from pgs.storage.postgres.statements import PLAIN, sought
 from pgs.storage.queries import STATEMENTS
-from pgs.storage.reader import Query, Row
-from pgs.storage.transactions import Params, ReadFailed, SqlValue, StoreOutage
+from pgs.storage.reader import Query, RepeatingReader, Row
+from pgs.storage.transactions import Params, ReadFailed, SqlValue
 
 _ONE_MOMENT: Final = "begin isolation level repeatable read read only"
 
 
-class BlockingReader:
+class BlockingReader(RepeatingReader):
     """A reader with one connection, whose reads block the caller's thread and never suspend."""
 
     def __init__(self, connection: Connection, give_back: Callable[[Connection], None]) -> None:
         """`give_back` takes the connection when the reader is closed."""
+        super().__init__()
         self._connection = connection
         self._give_back = give_back
-        self._failed: Query | None = None  # the last read that failed
 
     async def one(self, name: str, **params: SqlValue) -> Row | None:
         """Return the first row of a query, or None. Raises `ReadFailed`."""
@@ -58,16 +58,6 @@ class BlockingReader:
                 raise
             self._failed = Query(name, params)
             raise ReadFailed(name, error) from error
-
-    async def still_fails(self) -> bool:
-        """Return whether the last read that failed fails again."""
-        if self._failed is not None:
-            try:
-                await self.all(self._failed.name, **self._failed.params)
-            except StoreOutage:
-                return True
-            self._failed = None
-        return False
 
     def close(self) -> None:
         """Give the connection back."""

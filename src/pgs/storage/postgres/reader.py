@@ -17,7 +17,7 @@ from psycopg.adapt import Transformer
 from pgs.storage.postgres.blocking_reader import shown
 from pgs.storage.postgres.connection import Lost, StatementRefused, ends_session, is_error, refused
 from pgs.storage.postgres.statements import PLAIN, Statement, Values, rows_of, sought
-from pgs.storage.reader import Query, Row
+from pgs.storage.reader import Query, RepeatingReader, Row
 from pgs.storage.transactions import Params, ReadFailed, SqlValue, StoreOutage
 
 READ_S: Final = 10.0
@@ -80,7 +80,7 @@ class _Waiter:
             trio.lowlevel.reschedule(task, result)
 
 
-class PipelineReader:
+class PipelineReader(RepeatingReader):
     """Reads over one connection on which many queries are under way, driven by the event loop.
 
     What tasks ask for in one turn of the loop is sent together, and the server reads all of it as
@@ -90,6 +90,7 @@ class PipelineReader:
 
     def __init__(self, connect: Callable[[], pq.abc.PGconn]) -> None:
         """`connect` opens a connection whose transactions are `repeatable read` and read-only."""
+        super().__init__()
         self._connect = connect
         self._opened: pq.abc.PGconn | None = None
         self._prepared: set[bytes] = set()
@@ -101,7 +102,6 @@ class PipelineReader:
         self._sender: trio.lowlevel.Task | None = None
         self._waiting = trio.CancelScope()  # in which the receiving task waits
         self._rows = Transformer()
-        self._failed: Query | None = None
         self._closed = False
         self._renewals = 0
 
@@ -152,16 +152,6 @@ class PipelineReader:
             self._failed = Query(name, params)
             raise ReadFailed(name, error) from error
         return waiter.rows
-
-    async def still_fails(self) -> bool:
-        """Return whether the last read that failed fails again."""
-        if self._failed is not None:
-            try:
-                await self.all(self._failed.name, **self._failed.params)
-            except StoreOutage:
-                return True
-            self._failed = None
-        return False
 
     def connect_anew(self) -> None:
         """Use another connection from now on. Reads under way fail."""

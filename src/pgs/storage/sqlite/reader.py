@@ -9,19 +9,19 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from pgs.storage.queries import STATEMENTS, Positional
-from pgs.storage.reader import Query, Row
+from pgs.storage.reader import Query, RepeatingReader, Row
 from pgs.storage.sqlite_driver import BUGS, FAULTS, Connection
 from pgs.storage.transactions import Params, ReadFailed, SqlValue
 
 Fetch = Callable[[Connection, Positional, Params], Any]
 
 
-class SqliteReader:
+class SqliteReader(RepeatingReader):
     """Reads over one connection, on the caller's thread."""
 
     def __init__(self, connection: Connection) -> None:
+        super().__init__()
         self._connection = connection
-        self._failed: Callable[[], object] | None = None  # the last read that failed
 
     async def one(self, name: str, **params: SqlValue) -> Row | None:
         """Return the first row of a query, or None. Raises `ReadFailed`."""
@@ -69,18 +69,8 @@ class SqliteReader:
         except BUGS:
             raise
         except FAULTS as error:
-            self._failed = lambda: fetch(self._connection, statement, params)
+            self._failed = Query(name, params)
             raise ReadFailed(name, error) from error
-
-    async def still_fails(self) -> bool:
-        """Return whether the last read that failed fails again."""
-        if self._failed is not None:
-            try:
-                self._failed()
-            except FAULTS:
-                return True
-            self._failed = None
-        return False
 
     def close(self) -> None:
         self._connection.close()
