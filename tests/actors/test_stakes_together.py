@@ -1,6 +1,7 @@
 """Stakes that wait at once are written together, and each is decided as it would be alone."""
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from random import Random
@@ -10,7 +11,8 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.kernel.mail import Crashed, Envelope, Overloaded
+from pgs.actors.kernel.mail import Crashed, Overloaded
+from pgs.actors.kernel.ref import Ref
 from pgs.actors.messages.seats import Seated, StakeSeat
 from pgs.actors.seating import staking
 from pgs.actors.seating.staking import STAKES_TOGETHER
@@ -37,16 +39,25 @@ async def ask_at_once(
     within: float = 5.0,
 ) -> list[Any]:
     """Put stakes into the mailbox before the actor runs; return the answers, or their errors."""
-    ref = s.partner().seats(environment)
-    envelopes = [ref.post(StakeSeat(each), within) for each in requests]
-    return [await _outcome(envelope) for envelope in envelopes]
+    return await ask_in_order(s.partner().seats(environment), [(one, within) for one in requests])
 
 
-async def _outcome(envelope: Envelope) -> object:
-    try:
-        return await envelope.wait()
-    except Exception as error:
-        return error
+async def ask_in_order(ref: Ref, asks: Sequence[tuple[SeatRequest, float]]) -> list[Any]:
+    """Ask for stakes, each with its deadline, in one turn of the loop: the actor runs later."""
+    waiting, answers = deque(enumerate(asks)), dict[int, object]()
+
+    async def ask() -> None:
+        # trio may run the tasks of a turn in reverse, so each takes the next stake when it runs.
+        at, (request, within) = waiting.popleft()
+        try:
+            answers[at] = await ref.ask(StakeSeat(request), within)
+        except Exception as error:
+            answers[at] = error
+
+    async with trio.open_nursery() as nursery:
+        for _ in asks:
+            nursery.start_soon(ask)
+    return [answers[at] for at in range(len(asks))]
 
 
 def table(s: ReadyCore, name: str) -> list[str]:
@@ -213,12 +224,10 @@ async def test_a_stake_past_its_deadline_is_not_taken_along(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        ref = s.partner().seats("test")
-        ref.post(StakeSeat(stake("alice")))
-        late = ref.post(StakeSeat(stake("late")), within=0.0)
-        answers = await ask_at_once(s, [stake("bob")])
-        assert seated(answers) == ["bob"]
-        assert isinstance(await _outcome(late), Overloaded)
+        asks = [(stake("alice"), 5.0), (stake("late"), 0.0), (stake("bob"), 5.0)]
+        alice, late, bob = await ask_in_order(s.partner().seats("test"), asks)
+        assert seated([alice, bob]) == ["alice", "bob"]
+        assert isinstance(late, Overloaded)
         assert len(await s.feed()) == 2
 
 

@@ -37,23 +37,15 @@ class Ref:
     def __init__(self, mailbox: Mailbox) -> None:
         self._mailbox = mailbox
 
-    def post(self, command: Command[R], within: float = ASK_DEADLINE_S) -> Envelope:
-        """Queue a command without waiting; the envelope's `wait` returns the reply.
-
-        `within`: seconds that the command may wait in the queue. Raises `Overloaded` when nothing
-        was done.
-        """
-        envelope = Envelope(command, self._mailbox.system.now() + within)
-        self._mailbox.post(envelope)
-        return envelope
-
     async def ask(self, command: Command[R], within: float = ASK_DEADLINE_S) -> R:
         """Return the actor's reply to `command`.
 
         `within`: seconds that the command may wait in the queue. Raises `Overloaded` when nothing
         was done, and `Crashed` when it is unknown what was done.
         """
-        return cast(R, await self.post(command, within).wait())
+        envelope = Envelope(command, self._mailbox.system.now() + within)
+        self._mailbox.post(envelope)
+        return cast(R, await envelope.wait())
 
     def tell(self, message: Message) -> bool:
         """Send a message without waiting; return whether it was queued.
