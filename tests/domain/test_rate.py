@@ -11,8 +11,8 @@ from pgs.domain.rate import (
     PLAYER_POLICY,
     TEST_MATCH_POLICY,
     Bucket,
+    BucketAnswer,
     BucketPolicy,
-    Taken,
     check_bucket,
     policy_header,
     rate_header,
@@ -128,44 +128,44 @@ def test_retry_after_is_long_enough_and_less_than_a_second_too_long(
     bucket, now = Bucket(policy), 0.0
     for pause in pauses:
         now += pause
-        taken = bucket.take(now, cost)
-        if not taken.allowed:
-            assert taken.retry_after >= 1
-            if taken.retry_after > 1:
-                assert not bucket.take(now + taken.retry_after - 1, cost).allowed
-            assert bucket.take(now + taken.retry_after, cost).allowed
+        answer = bucket.take(now, cost)
+        if not answer.allowed:
+            assert answer.retry_after >= 1
+            if answer.retry_after > 1:
+                assert not bucket.take(now + answer.retry_after - 1, cost).allowed
+            assert bucket.take(now + answer.retry_after, cost).allowed
             return
 
 
 def test_a_refused_call_takes_no_tokens() -> None:
     bucket = Bucket(BucketPolicy(burst=5, rate=1))
     assert bucket.take(0.0, 4).left == 1
-    assert bucket.take(0.0, 2) == Taken(allowed=False, left=1, retry_after=1, full_in=4)
-    assert bucket.take(0.0, 1) == Taken(allowed=True, left=0, retry_after=0, full_in=5)
+    assert bucket.take(0.0, 2) == BucketAnswer(allowed=False, left=1, retry_after=1, full_in=4)
+    assert bucket.take(0.0, 1) == BucketAnswer(allowed=True, left=0, retry_after=0, full_in=5)
 
 
 def test_a_refusal_a_microsecond_before_a_token_is_due_does_not_count_that_token() -> None:
     bucket = Bucket(BucketPolicy(burst=2, rate=1))
     drain(bucket, 0.0)
-    assert bucket.take(0.999_999) == Taken(allowed=False, left=0, retry_after=1, full_in=2)
-    assert bucket.take(1.0) == Taken(allowed=True, left=0, retry_after=0, full_in=2)
+    assert bucket.take(0.999_999) == BucketAnswer(allowed=False, left=0, retry_after=1, full_in=2)
+    assert bucket.take(1.0) == BucketAnswer(allowed=True, left=0, retry_after=0, full_in=2)
 
 
 def test_an_answer_says_what_is_left_and_when_the_bucket_will_be_full() -> None:
     bucket = Bucket(PARTNER_POLICY)
-    assert bucket.take(7.0) == Taken(allowed=True, left=299, retry_after=0, full_in=1)
+    assert bucket.take(7.0) == BucketAnswer(allowed=True, left=299, retry_after=0, full_in=1)
     for _ in range(298):
         bucket.take(7.0)
-    assert bucket.take(7.0) == Taken(allowed=True, left=0, retry_after=0, full_in=4)
-    assert bucket.take(7.0) == Taken(allowed=False, left=0, retry_after=1, full_in=4)
+    assert bucket.take(7.0) == BucketAnswer(allowed=True, left=0, retry_after=0, full_in=4)
+    assert bucket.take(7.0) == BucketAnswer(allowed=False, left=0, retry_after=1, full_in=4)
 
 
 @given(policies, st.floats(0, 1000))
 def test_an_answer_says_how_many_calls_can_still_be_made(policy: BucketPolicy, now: float) -> None:
     bucket = Bucket(policy)
     drain(bucket, 0.0)
-    taken = bucket.take(now)
-    assert taken.left == drain(bucket, now)
+    answer = bucket.take(now)
+    assert answer.left == drain(bucket, now)
 
 
 def test_an_idle_bucket_never_holds_more_than_its_burst() -> None:
@@ -239,8 +239,8 @@ def test_spending_a_token_does_what_taking_one_does(steps: list[int]) -> None:
     one, other, now = Bucket(policy), Bucket(policy), 0.0
     for step in steps:
         now += step / 1_000_000
-        taken = one.take(now)
-        assert other.spend(now) == taken.retry_after
+        answer = one.take(now)
+        assert other.spend(now) == answer.retry_after
         assert other.left(now) == one.left(now)
 
 
@@ -258,8 +258,10 @@ def test_a_microsecond_before_a_token_is_due_nothing_counts_it() -> None:
         assert bucket.take(just_before + 1.0).left == 0
     bucket = Bucket(policy)
     drain(bucket, 0.0)
-    assert bucket.take(0.999_999, 2) == Taken(allowed=False, left=0, retry_after=2, full_in=3)
-    assert bucket.take(1.999_999) == Taken(allowed=True, left=0, retry_after=0, full_in=3)
+    assert bucket.take(0.999_999, 2) == BucketAnswer(
+        allowed=False, left=0, retry_after=2, full_in=3
+    )
+    assert bucket.take(1.999_999) == BucketAnswer(allowed=True, left=0, retry_after=0, full_in=3)
 
 
 def test_a_multiple_of_a_policy_has_that_multiple_of_its_burst_and_its_rate() -> None:

@@ -113,5 +113,5 @@ def patient_nodes() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(leases, "HOLD_S", PATIENCE_S)
         patch.setattr(leases, "TAKE_S", 2 * PATIENCE_S)
-        patch.setattr(keeper, "SILENT_S", PATIENCE_S)
+        patch.setattr(keeper, "BEAT_TIMEOUT_S", PATIENCE_S)
         yield

@@ -135,7 +135,7 @@ async def test_a_stop_hands_over_the_shards_too_that_the_node_was_just_taking(
 
     async def tell_late(line: NodeWriter, *what: Any) -> Any:
         result = await run(line, *what)
-        if isinstance(result, lease.Taken):
+        if isinstance(result, lease.GrantedShards):
             taken.set()
             await go_on.wait()
         return result
@@ -177,7 +177,7 @@ async def test_a_node_whose_beat_gets_no_answer_gives_its_session_up_and_opens_a
     logs: list[EventDict],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(rules, "SILENT_S", 0.2)
+    monkeypatch.setattr(rules, "BEAT_TIMEOUT_S", 0.2)
     async with owner_of_all(url) as node:
         with operator.transaction():
             operator.execute("select from node for update")

@@ -81,7 +81,7 @@ def times(policy: BucketPolicy, factor: int) -> BucketPolicy:
     return BucketPolicy(policy.burst * factor, policy.rate * factor)
 
 
-class Taken(msgspec.Struct, frozen=True, gc=False):
+class BucketAnswer(msgspec.Struct, frozen=True, gc=False):
     """A bucket's answer.
 
     `left`: whole tokens that it still holds. `retry_after`: seconds until the refused cost is due,
@@ -110,7 +110,7 @@ class Bucket:
         self._credit = self._full
         self._tick = _LONG_AGO
 
-    def take(self, now: float, cost: int = 1) -> Taken:
+    def take(self, now: float, cost: int = 1) -> BucketAnswer:
         """Take `cost` tokens if the bucket holds them, else nothing, and return the answer.
 
         `cost` is between 1 and the burst.
@@ -120,11 +120,11 @@ class Bucket:
         missing = cost * _TICKS - credit
         if missing < rate:
             credit = self._credit = -missing
-            return Taken(
+            return BucketAnswer(
                 True, (credit + rate - 1) // _TICKS, 0, _seconds(self._full - credit, rate)
             )
         # `missing - rate + 1` is the credit that must be earned before the test above passes.
-        return Taken(
+        return BucketAnswer(
             False,
             (credit + rate - 1) // _TICKS,
             _seconds(missing - rate + 1, rate),
@@ -177,9 +177,9 @@ def policy_header(policy: BucketPolicy) -> bytes:
     return b'"partner";q=%d;w=%d' % (policy.burst, -(-policy.burst // policy.rate))
 
 
-def rate_header(taken: Taken) -> bytes:
+def rate_header(answer: BucketAnswer) -> bytes:
     """Return the `RateLimit` value: the tokens left, and the seconds until the bucket is full."""
-    return b'"partner";r=%d;t=%d' % (taken.left, taken.full_in)
+    return b'"partner";r=%d;t=%d' % (answer.left, answer.full_in)
 
 
 def _seconds(units: int, rate: int) -> int:

@@ -37,7 +37,7 @@ class Placed(msgspec.Struct, frozen=True):
     closed: MatchWithSeats | None = None
 
 
-class Taken(msgspec.Struct, frozen=True):
+class PlannedSeat(msgspec.Struct, frozen=True):
     """A new seat as planned for a call. `placed` is None if settlement has to be asked first."""
 
     envelope: Envelope
@@ -70,7 +70,7 @@ async def _take_alone(seats: Seating, envelope: Envelope) -> Seated | Refusal | 
     plan = seats.plan()
     try:
         decided = _decide_new(seats, plan, envelope)
-        if isinstance(decided, Taken):
+        if isinstance(decided, PlannedSeat):
             await seats.write(plan)
     except OutcomeUnknown:
         raise
@@ -125,12 +125,12 @@ async def _take_together(
     """
     plan = seats.plan()
     answer: Seated | Refusal | Later | None = None
-    planned: list[tuple[Envelope, Taken | Seated]] = []
+    planned: list[tuple[Envelope, PlannedSeat | Seated]] = []
     left = [first, *others]
     try:
         while left:
             decided = await _decide(seats, plan, left[0])
-            if isinstance(decided, Taken | Seated):
+            if isinstance(decided, PlannedSeat | Seated):
                 planned.append((left[0], decided))
             elif left[0] is first:
                 answer = decided
@@ -149,7 +149,7 @@ async def _take_together(
     if is_written:
         seats.follow(plan)
     for envelope, decided in planned:
-        concluded = _conclude(seats, decided) if isinstance(decided, Taken) else decided
+        concluded = _conclude(seats, decided) if isinstance(decided, PlannedSeat) else decided
         if envelope is first:
             answer = concluded
         elif not isinstance(concluded, Later):
@@ -159,7 +159,7 @@ async def _take_together(
 
 async def _decide(
     seats: Seating, plan: Plan, envelope: Envelope
-) -> Taken | Seated | Refusal | Later:
+) -> PlannedSeat | Seated | Refusal | Later:
     """Plan a new seat for a call; or return the answer to a call that takes no new seat."""
     replay = await _replay_of(seats, plan, envelope)
     return _decide_new(seats, plan, envelope) if replay is None else replay
@@ -176,7 +176,7 @@ async def _replay_of(
     return _replay(seats, plan.latest.get(known.seat_id, known), request, envelope)
 
 
-def _decide_new(seats: Seating, plan: Plan, envelope: Envelope) -> Taken | Refusal:
+def _decide_new(seats: Seating, plan: Plan, envelope: Envelope) -> PlannedSeat | Refusal:
     """Plan a new seat for a call with a new key, or return why it cannot be taken."""
     request = cast(StakeSeat, envelope.message).request
     price = find_price(seats, request.tier_id, request.game_id, request.sent_usd_cents)
@@ -184,18 +184,18 @@ def _decide_new(seats: Seating, plan: Plan, envelope: Envelope) -> Taken | Refus
         return price
     seat = _new_seat(seats, plan, request, price)
     if seat.settlement == "embedded":
-        return Taken(envelope, seat, _place(seats, plan, None, confirm(seat, plan.now)))
+        return PlannedSeat(envelope, seat, _place(seats, plan, None, confirm(seat, plan.now)))
     plan.save(None, seat)
-    return Taken(envelope, seat, None)
+    return PlannedSeat(envelope, seat, None)
 
 
-def _conclude(seats: Seating, taken: Taken) -> Seated | Later:
+def _conclude(seats: Seating, planned: PlannedSeat) -> Seated | Later:
     """Do what follows the commit of a new seat, and return the answer to its call."""
-    if taken.placed is None:
-        return _wait_for_charge(seats, taken.seat, WaitingCall(taken.envelope, replayed=False))
-    if taken.placed.closed is not None:
-        ask_for_payouts(seats, taken.placed.closed)
-    return Seated(taken.placed.seat, replayed=False)
+    if planned.placed is None:
+        return _wait_for_charge(seats, planned.seat, WaitingCall(planned.envelope, replayed=False))
+    if planned.placed.closed is not None:
+        ask_for_payouts(seats, planned.placed.closed)
+    return Seated(planned.placed.seat, replayed=False)
 
 
 async def charge_answered(seats: Seating, message: ChargeAnswered, _: Envelope) -> None:

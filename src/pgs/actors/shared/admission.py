@@ -9,7 +9,7 @@ from typing import Final, Generic, Literal, TypeVar
 import msgspec
 
 from pgs.domain.accounts import Account
-from pgs.domain.rate import PARTNER_POLICY, PLAYER_POLICY, Bucket, BucketPolicy, Taken, times
+from pgs.domain.rate import PARTNER_POLICY, PLAYER_POLICY, Bucket, BucketAnswer, BucketPolicy, times
 
 K = TypeVar("K")
 
@@ -28,7 +28,7 @@ class Admission(msgspec.Struct, frozen=True):
     `refused_by`: `partner`, `process` or None. `retry_after`: seconds.
     """
 
-    taken: Taken
+    answer: BucketAnswer
     policy: BucketPolicy
     refused_by: Literal["partner", "process"] | None
     retry_after: int
@@ -48,7 +48,7 @@ class ProcessAdmission:
         self._process = Bucket(BucketPolicy(process_rate, process_rate))
         self._unknown = Bucket(PARTNER_POLICY)
 
-    def admit(self, now: float) -> Taken:
+    def admit(self, now: float) -> BucketAnswer:
         """Take a token from the process bucket, if it has one."""
         return self._process.take(now)
 
@@ -56,7 +56,7 @@ class ProcessAdmission:
         """Take a token from the process bucket; return 0, or the seconds until the next try."""
         return self._process.spend(now)
 
-    def admit_unknown(self, now: float) -> Taken:
+    def admit_unknown(self, now: float) -> BucketAnswer:
         """Take a token from the bucket that all unknown keys share, not from the process bucket."""
         return self._unknown.take(now)
 
@@ -77,11 +77,11 @@ class PartnerAdmission:
             self._account, self._policy = account, times(policy_of(account), self._factor)
             if self._bucket.policy != self._policy:
                 self._bucket.change(self._policy, now)
-        taken = self._bucket.take(now)
-        if not taken.allowed:
-            return Admission(taken, self._policy, "partner", taken.retry_after)
+        answer = self._bucket.take(now)
+        if not answer.allowed:
+            return Admission(answer, self._policy, "partner", answer.retry_after)
         wait_s = self._process.wait_s(now)
-        return Admission(taken, self._policy, "process" if wait_s else None, wait_s)
+        return Admission(answer, self._policy, "process" if wait_s else None, wait_s)
 
     def left(self, now: float) -> int:
         """Return how many calls the bucket would admit now, and take none."""
@@ -103,7 +103,7 @@ class ManyBuckets(Generic[K]):
     def __len__(self) -> int:
         return len(self._buckets)
 
-    def take(self, name: K, now: float) -> Taken:
+    def take(self, name: K, now: float) -> BucketAnswer:
         """Take a token from the bucket of a name."""
         bucket = self._buckets.get(name)
         if bucket is None:
@@ -143,8 +143,8 @@ class PlayerAdmission:
         The first refusals are answered at once. A player who goes on calling waits for each further
         refusal.
         """
-        taken = self._calls.take(player, now)
-        if taken.allowed:
+        answer = self._calls.take(player, now)
+        if answer.allowed:
             return None
         at_once = self._refusals.take(player, now).allowed
-        return RateLimited(taken.retry_after, 0.0 if at_once else HOLD_S)
+        return RateLimited(answer.retry_after, 0.0 if at_once else HOLD_S)

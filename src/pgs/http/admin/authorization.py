@@ -123,10 +123,10 @@ class IdentityAuthenticator:
             )
         if not is_uid(identity.uid):
             return _SIGN_IN_REQUIRED
-        taken = services.parts.admin_admission.take(identity.uid, trio.current_time())
-        if not taken.allowed:
+        answer = services.parts.admin_admission.take(identity.uid, trio.current_time())
+        if not answer.allowed:
             services.parts.on_event("rate_limited_by_admin")
-            return Reply(refuse("rate_limited"), overloaded(taken.retry_after))
+            return Reply(refuse("rate_limited"), overloaded(answer.retry_after))
         rule = rule_of(request.endpoint.method, request.endpoint.path)
         if rule.membership:
             await _check_here(services, identity.uid)

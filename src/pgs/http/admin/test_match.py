@@ -68,10 +68,10 @@ async def seat_two(call: AdminCall) -> Answer:
     if refusal is not None:
         return refusal
     partner = call.services.directory.partner(account.partner_id)
-    taken = partner.test_matches.take(trio.current_time())
-    if not taken.allowed:
+    answer = partner.test_matches.take(trio.current_time())
+    if not answer.allowed:
         parts.on_event("rate_limited_by_admin")
-        return Reply(refuse("rate_limited"), overloaded(taken.retry_after))
+        return Reply(refuse("rate_limited"), overloaded(answer.retry_after))
     suffix = parts.rng.bytes(SUFFIX_BYTES).hex()
     first, second = (f"{name}-{suffix}" for name in NAMES)
     stake = None if isinstance(request.stake_usd_cents, UnsetType) else request.stake_usd_cents

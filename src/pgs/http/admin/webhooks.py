@@ -162,10 +162,10 @@ async def resend(call: AdminCall) -> Answer:
     if not is_id(ATTEMPT, attempt_id):  # refused before it draws from the account's rate limit
         return refuse("attempt_not_found")
     partner = call.services.directory.partner(call.principal.account.partner_id)
-    taken = partner.resends.take(trio.current_time())
-    if not taken.allowed:
+    answer = partner.resends.take(trio.current_time())
+    if not answer.allowed:
         parts.on_event("rate_limited_by_admin")
-        return Reply(refuse("rate_limited"), overloaded(taken.retry_after))
+        return Reply(refuse("rate_limited"), overloaded(answer.retry_after))
     noted = await change(call, NoteResend, environment, attempt_id)
     if not isinstance(noted, ResendNoted):
         return noted

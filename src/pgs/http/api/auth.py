@@ -128,7 +128,7 @@ class KeyAuthenticator:
         stamps: _Stamps = (
             key_verdict.pin,
             (b"ratelimit-policy", policy_header(admission.policy)),
-            (b"ratelimit", rate_header(admission.taken)),
+            (b"ratelimit", rate_header(admission.answer)),
         )
         if admission.refused_by is not None:
             parts.on_event(f"rate_limited_by_{admission.refused_by}")

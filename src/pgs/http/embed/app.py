@@ -159,9 +159,9 @@ class EmbedApp:
         return route, await self._document(text, environment, scope, portal=portal)
 
     def _file(self, asset: Asset, scope: Scope) -> Bare | Page:
-        taken = self._services.parts.process_admission.admit(trio.current_time())
-        if not taken.allowed:
-            return Bare(429, overloaded(taken.retry_after))
+        admitted = self._services.parts.process_admission.admit(trio.current_time())
+        if not admitted.allowed:
+            return Bare(429, overloaded(admitted.retry_after))
         content, coding = form_for(_accepted(scope), asset.content, asset.compressed)
         if coding is None:
             return Page(content, asset.headers)

@@ -30,7 +30,7 @@ REOPEN_S: Final = 0.1
 """Seconds after which a session that could not be opened is tried again. A server that fails over
 takes seconds; the first try that succeeds ends the outage."""
 
-SILENT_S: Final = 3.0
+BEAT_TIMEOUT_S: Final = 3.0
 """Seconds after which a session that confirms no beat is given up: the database does not answer."""
 
 log = structlog.get_logger("pgs.nodes")
@@ -185,7 +185,7 @@ class Keeper:
         name, number = self._me.name, self._number
         while self._session is session:
             submitted = trio.current_time()
-            with trio.move_on_after(SILENT_S) as limit:
+            with trio.move_on_after(BEAT_TIMEOUT_S) as limit:
                 try:
                     await self._line.run(session, lambda held: lease.beat(held, name, number))
                 except (StoreOutage, StatementRefused) as error:
@@ -269,7 +269,7 @@ class Keeper:
         name, number = self._me.name, self._number
         self._is_asking = True
         try:
-            taken = await self._line.run(
+            granted = await self._line.run(
                 session, lambda held: lease.take(held, name, number, shards)
             )
         except (StoreOutage, StatementRefused) as error:
@@ -279,12 +279,12 @@ class Keeper:
             return
         finally:
             self._is_asking = False
-        if self._session is not session or not taken.shards:
+        if self._session is not session or not granted.shards:
             self._tell_none_left()
             return
-        self.tally.taken_over += sum(last is not None for last in taken.shards.values())
+        self.tally.taken_over += sum(last is not None for last in granted.shards.values())
         now = trio.current_time()
-        starts = starts_of(self._sightings, taken.shards, self._own_numbers, now)
+        starts = starts_of(self._sightings, granted.shards, self._own_numbers, now)
         self._sharing.took(starts)
         self._own |= dict.fromkeys(starts, inf)
         self._taking |= dict.fromkeys(starts, starts)

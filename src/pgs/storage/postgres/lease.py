@@ -140,7 +140,7 @@ class Look(msgspec.Struct, frozen=True):
     owners: Mapping[int, str]
 
 
-class Taken(msgspec.Struct, frozen=True):
+class GrantedShards(msgspec.Struct, frozen=True):
     """The shards whose locks were granted, each with the last beat of its previous owner.
 
     The beat is None if that owner handed the shard over, or there was none.
@@ -184,7 +184,7 @@ def look(connection: Connection) -> Look:
     return Look(nodes, {int(shard): name for shard, name in connection.command(_OWNED)})
 
 
-def take(session: WritingSession, name: str, number: int, shards: Collection[int]) -> Taken:
+def take(session: WritingSession, name: str, number: int, shards: Collection[int]) -> GrantedShards:
     """Lock those of the shards that nobody holds, and commit that this session holds them.
 
     None of `shards` may be held by this session already: PostgreSQL would count a second lock, and
@@ -195,7 +195,7 @@ def take(session: WritingSession, name: str, number: int, shards: Collection[int
     run = session.connection.command
     granted = [int(shard) for (shard,) in run(_LOCK, _array(sorted(shards)))]
     if not granted:
-        return Taken({})
+        return GrantedShards({})
     last: dict[int, Beat | None] = dict.fromkeys(granted)
     for shard, node, of, state, count, now in run(_LAST, _array(granted)):
         if state == "held":
@@ -203,7 +203,7 @@ def take(session: WritingSession, name: str, number: int, shards: Collection[int
             # held the shard is unknown: -1 stands for it, which no observer has ever seen.
             last[int(shard)] = Beat(node, int(of), int(count) if of == now else -1)
     _write(session, _HOLD, [_text(granted), name, number])
-    return Taken(last)
+    return GrantedShards(last)
 
 
 def hand_over(session: WritingSession, name: str, number: int, shards: Sequence[int]) -> None:
