@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Final
 
-from pgs.http import admin, billing, game, partner
+from pgs.http import account, admin, billing, game, partner
 from pgs.http.api.endpoint import Endpoint, SocketHandler
 
 ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *partner.ENDPOINTS,
+    *account.ENDPOINTS,
     *billing.ENDPOINTS,
     *admin.ENDPOINTS,
     *game.ENDPOINTS,

@@ -1,4 +1,4 @@
-"""Readiness, usage, seat summary, the digest of the feed, and invoices.
+"""Usage, seat summary, the digest of the feed, and invoices.
 
 Callers with API keys and members can read all of these.
 """
@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
+from pgs.http.account.callers import Reads, by_key, by_query
 from pgs.http.admin.endpoints import LIST_QUERY, admin_read
 from pgs.http.api.endpoint import Endpoint
 from pgs.http.api.ranges import RANGE_ERRORS, RANGE_QUERY
-from pgs.http.billing import digest, readiness, seat_summary, usage
-from pgs.http.billing.callers import Reads, by_key, by_query
+from pgs.http.billing import digest, seat_summary, usage
 from pgs.http.billing.invoices import (
     InvoicePage,
     InvoiceRecord,
@@ -64,7 +64,6 @@ def _twins(
 _OF_ONE = ("invoice_not_found", "invoice_not_readable")
 
 ENDPOINTS: tuple[Endpoint, ...] = (
-    *readiness.ENDPOINTS,
     *usage.ENDPOINTS,
     *seat_summary.ENDPOINTS,
     *digest.ENDPOINTS,

@@ -7,11 +7,11 @@ from msgspec import UNSET, UnsetType
 from pgs.domain.environments import Environment
 from pgs.domain.errors import refuse
 from pgs.domain.readiness import ADVICE, PAGES, AccountFacts, Gate, gates, is_ready, nearest_game
+from pgs.http.account.callers import by_key, by_query
 from pgs.http.admin.endpoints import admin_read
 from pgs.http.api.endpoint import Answer, Endpoint
 from pgs.http.api.hints import unknown_game
 from pgs.http.api.lists import AccountCall
-from pgs.http.billing.callers import by_key, by_query
 from pgs.storage.factors import admin_has_factor
 
 
