@@ -63,7 +63,7 @@ const LANGUAGES = Object.keys(DOCUMENTS) as Language[];
  * Puts one language into the frame's script, so that its first page needs no further request. The
  * other catalogues are loaded when the host page asks for one.
  */
-function speaking(language: Language): Plugin {
+function withLanguage(language: Language): Plugin {
   const { title, noscript } = DOCUMENTS[language];
   const direction = language === 'ar' ? 'rtl' : 'ltr';
   const others = LANGUAGES.filter((other) => other !== language);
@@ -82,7 +82,7 @@ export const OTHERS = { ${others.map((other) => `${other}: () => import('./${oth
     ['own-discs.ts', `export const words = ${textsOf('discs')};`],
   ]);
   return {
-    name: 'speaking',
+    name: 'language',
     enforce: 'pre',
     load: (id) => texts.get(id.replace(/.*\//, '')),
     transformIndexHtml: (document) =>
@@ -177,7 +177,7 @@ export default defineConfig(({ mode }) => {
   if (language === undefined) throw new Error(`no such build: ${mode}`);
   return {
     oxc: preact,
-    plugins: [plainImports, leanPreact, speaking(language), compressed],
+    plugins: [plainImports, leanPreact, withLanguage(language), compressed],
     base: '/embed/',
     // The service replaces this mark by a new nonce in every document.
     html: { cspNonce: '%PGS_NONCE%' },

@@ -57,7 +57,7 @@ def test_a_double_click_in_an_earlier_position_plays_no_move(shown: Shown) -> No
     shown.show(game, NAMED["earlier position"])
     cell = shown.tab.cell("d3")
     cell.dblclick(force=True)
-    expect(shown.tab.frame.locator(".well.past")).to_have_count(0, timeout=WAIT_MAX_MS)
+    expect(shown.tab.frame.locator(".board-area.past")).to_have_count(0, timeout=WAIT_MAX_MS)
     assert not [message for message in shown.server.received if message["type"] == "move"]
     cell.click()
     assert shown.server.wait("move")["move"] in ("d3", "4")

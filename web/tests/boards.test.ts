@@ -77,8 +77,8 @@ test('chess is drawn from the side of the player', () => {
   assert.deepEqual(idsWhere(white, (cell) => cell.highlight === 'check'), ['e8']);
   assert.deepEqual(idsWhere(white, (cell) => cell.last), ['h5', 'd1']);
   assert.equal(white.check, true);
-  assert.deepEqual(white.taken?.[0], { shapes: [], lead: 0 });
-  const ahead = boardOf('chess', { fen: FEN.replace('ppppp2p', 'ppp3pp') }, 0).taken;
+  assert.deepEqual(white.captured?.[0], { shapes: [], lead: 0 });
+  const ahead = boardOf('chess', { fen: FEN.replace('ppppp2p', 'ppp3pp') }, 0).captured;
   assert.deepEqual(ahead?.[0], { shapes: ['p'], lead: 1 });
   const black = boardOf('chess', { fen: FEN }, 1);
   assert.equal(black.rows[0]?.[0]?.id, 'h1');

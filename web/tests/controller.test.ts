@@ -4,7 +4,7 @@ import { loadGame } from '../src/frame/boards';
 import { Controller } from '../src/frame/controller';
 import { timeLeft } from '../src/frame/play';
 import { howText, resultText } from '../src/frame/sentences';
-import { BUILT_IN } from '../src/frame/words/speaker';
+import { BUILT_IN } from '../src/frame/words/locale';
 import { FakeBrowser, moved, refusal, snapshot } from './fake-browser';
 
 await loadGame('tic-tac-toe', () => {});

@@ -4,7 +4,7 @@ import { adapterOf, loadGame } from '../src/frame/boards';
 import { Controller } from '../src/frame/controller';
 import { matchAt, notesOf, shownMatch } from '../src/frame/history';
 import type { Match } from '../src/frame/play';
-import { BUILT_IN } from '../src/frame/words/speaker';
+import { BUILT_IN } from '../src/frame/words/locale';
 import { FakeBrowser, moved, snapshot } from './fake-browser';
 
 const CHESS = { fen: 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1' };
@@ -61,9 +61,9 @@ test('the moves of a snapshot are listed after the page was loaded again', async
   const notes = notesOf(match(), BUILT_IN).map(({ text }) => text);
   assert.deepEqual(notes, ['e4', 'd5', 'exd5', 'Qxd5', 'Nc3', 'Qe5+']);
   assert.deepEqual(match().lastMove, { by: 1, move: 'd5e5' });
-  const taken = adapterOf('chess')?.board(matchAt(match(), 4).state, 0, null)?.taken;
+  const captured = adapterOf('chess')?.board(matchAt(match(), 4).state, 0, null)?.captured;
   assert.deepEqual(
-    taken?.map(({ shapes }) => shapes),
+    captured?.map(({ shapes }) => shapes),
     [['p'], ['p']],
   );
 });

@@ -5,14 +5,14 @@ import { receive, START } from '../src/frame/play';
 import type { Play } from '../src/frame/play';
 import type { Published } from '../src/frame/published';
 import { cueOf } from '../src/frame/sound-cues';
-import { BUILT_IN } from '../src/frame/words/speaker';
+import { BUILT_IN } from '../src/frame/words/locale';
 import { moved, snapshot } from './fake-browser';
 
 await loadGame('chess', () => {});
 
 const published = (play: Play): Published => ({
   play,
-  speaker: BUILT_IN,
+  locale: BUILT_IN,
   announced: [],
   low: false,
   refusal: null,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { contrast } from '../src/design/colour';
 import { properties } from '../src/design/theme';
 import { logoAddress } from '../src/frame/theme';
-import { BUILT_IN } from '../src/frame/words/speaker';
+import { BUILT_IN } from '../src/frame/words/locale';
 
 test('a theme sets properties, and text on the primary colour is readable', () => {
   const dark = properties({

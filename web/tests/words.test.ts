@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseAst } from 'vite';
 import { en } from '../src/frame/words/en';
-import { chooseLanguage, speakerOf } from '../src/frame/words/speaker';
+import { chooseLanguage, localeOf } from '../src/frame/words/locale';
 import type { Key } from '../src/frame/words/en';
 
 const LANGUAGES = ['ar', 'de', 'es', 'fr', 'pt'];
@@ -38,14 +38,14 @@ for (const language of LANGUAGES) {
   });
 
   test(`${language} has a form for each of its plurals, and writes money its own way`, async () => {
-    const speaker = await speakerOf(language);
+    const locale = await localeOf(language);
     for (const n of [0, 1, 2, 3, 11, 100]) {
-      assert.doesNotMatch(speaker.say('discs', { n }), /[{}]/);
-      assert.notEqual(speaker.say('discs', { n }), '');
+      assert.doesNotMatch(locale.text('discs', { n }), /[{}]/);
+      assert.notEqual(locale.text('discs', { n }), '');
     }
     const digits = new Intl.NumberFormat(language).format(9);
-    assert.ok(speaker.money(900).includes(digits));
-    assert.equal(speaker.direction, language === 'ar' ? 'rtl' : 'ltr');
+    assert.ok(locale.money(900).includes(digits));
+    assert.equal(locale.direction, language === 'ar' ? 'rtl' : 'ltr');
   });
 }
 
@@ -53,8 +53,8 @@ test('the first language that has a catalogue is chosen, else English', async ()
   assert.equal(chooseLanguage(['xx', 'pt-BR', 'de']), 'pt-BR');
   assert.equal(chooseLanguage(['en-GB', 'de']), 'en-GB');
   assert.equal(chooseLanguage(['toString', '..', '']), 'en');
-  assert.equal((await speakerOf('en-GB')).say('resign'), 'Resign');
-  assert.equal((await speakerOf('de-AT')).say('resign'), 'Aufgeben');
+  assert.equal((await localeOf('en-GB')).text('resign'), 'Resign');
+  assert.equal((await localeOf('de-AT')).text('resign'), 'Aufgeben');
 });
 
 /** The names of attributes whose text people read or hear. */

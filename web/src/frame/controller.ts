@@ -12,7 +12,7 @@ import { LOW_MS, START, switchTo, timeLeft } from './play';
 import type { Play } from './play';
 import type { ServerMessage, Session } from './protocol';
 import { announcements, lookText, refusalKey } from './sentences';
-import { BUILT_IN, chooseLanguage, speakerOf } from './words/speaker';
+import { BUILT_IN, chooseLanguage, localeOf } from './words/locale';
 
 /** How long a result is shown before the frame asks for the player's next match. */
 const NEXT_MATCH_MS = 4000;
@@ -35,7 +35,7 @@ const MATCH_GONE = new Set(['match_not_found', 'match_over', 'cross_environment_
 export class Controller {
   published: Published = {
     play: START,
-    speaker: BUILT_IN,
+    locale: BUILT_IN,
     announced: [],
     low: false,
     refusal: null,
@@ -96,9 +96,9 @@ export class Controller {
     const language = chooseLanguage(tags);
     if (language === this.#language) return;
     this.#language = language;
-    const found = speakerOf(language);
-    const speaker = found instanceof Promise ? await found : found;
-    if (language === this.#language) this.#publish({ speaker });
+    const found = localeOf(language);
+    const locale = found instanceof Promise ? await found : found;
+    if (language === this.#language) this.#publish({ locale });
   }
 
   /** Takes over what the host page says of itself: whether it offers another match. */
@@ -127,12 +127,12 @@ export class Controller {
 
   /** Shows the position after some of the moves. Nothing is sent. The next move ends it. */
   look(ply: number): void {
-    const { play, past, speaker } = this.published;
+    const { play, past, locale } = this.published;
     const { match } = play;
     if (match === null || statesOf(match) === null) return;
     const at = Math.max(0, Math.min(match.ply, ply));
     if (at === (past ?? match.ply)) return;
-    const announced = this.#announcer.add([lookText(match, at, speaker)]);
+    const announced = this.#announcer.add([lookText(match, at, locale)]);
     this.#publish({ past: at === match.ply ? null : at, announced });
   }
 
@@ -144,11 +144,11 @@ export class Controller {
 
   /** Answers a press that plays nothing. In an old position it leads back to the newest one. */
   refusePress(): void {
-    const { play, past, speaker } = this.published;
+    const { play, past, locale } = this.published;
     if (past !== null) return this.look(Infinity);
     if (!isRunning(play) || play.pendingMove !== null) return;
     const refusal = refusalKey(play);
-    const announced = this.#announcer.add([speaker.say(refusal)]);
+    const announced = this.#announcer.add([locale.text(refusal)]);
     this.#publish({ refusal, announced });
   }
 
@@ -290,8 +290,8 @@ export class Controller {
   }
 
   #show(play: Play): void {
-    const { play: before, speaker, again, past } = this.published;
-    const announced = this.#announcer.add(announcements(before, play, speaker));
+    const { play: before, locale, again, past } = this.published;
+    const announced = this.#announcer.add(announcements(before, play, locale));
     const started = play.match !== null && play.match.matchId !== before.match?.matchId;
     const waits = again === 'asked' || again === 'late';
     const offered = waits && (started || play.seat !== before.seat);
@@ -333,13 +333,13 @@ export class Controller {
   }
 
   #onLate(): void {
-    const { again, speaker } = this.published;
+    const { again, locale } = this.published;
     if (again !== 'asked') return;
-    this.#publish({ again: 'late', announced: this.#announcer.add([speaker.say('end.late')]) });
+    this.#publish({ again: 'late', announced: this.#announcer.add([locale.text('end.late')]) });
   }
 
   #onLow(): void {
-    const text = this.published.speaker.say('said.low', { n: LOW_MS / 1000 });
+    const text = this.published.locale.text('said.low', { n: LOW_MS / 1000 });
     this.#publish({ low: true, announced: this.#announcer.add([text]) });
   }
 }

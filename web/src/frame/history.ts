@@ -4,7 +4,7 @@ import { adapterOf } from './boards';
 import type { Match, Play } from './play';
 import type { Side } from './protocol';
 import { sayMove } from './sentences';
-import type { Speaker } from './words/speaker';
+import type { Locale } from './words/locale';
 
 let known: { moves: readonly string[]; states: readonly unknown[] } | null = null;
 
@@ -50,13 +50,13 @@ export function shownMatch({ match, pendingMove }: Play, past: number | null): M
 }
 
 /** Returns the known moves as the list shows them, with the number of moves before each. */
-export function notesOf(match: Match, speaker: Speaker): { ply: number; text: string }[] {
+export function notesOf(match: Match, locale: Locale): { ply: number; text: string }[] {
   const note = adapterOf(match.gameId)?.note;
   const states = statesOf(match);
   const first = match.ply - match.moves.length;
   return match.moves.map((move, at) => {
     const over = at === match.moves.length - 1 && match.legalMoves.length === 0;
     const noted = states && note?.(move, states[at], states[at + 1], over);
-    return { ply: first + at, text: noted || sayMove(match, move, speaker) };
+    return { ply: first + at, text: noted || sayMove(match, move, locale) };
   });
 }

@@ -13,7 +13,7 @@ import type { Play } from './play';
 import type { Theme } from './protocol';
 import { adoptOwnStyles, adoptStyles } from './styles';
 import { Frame } from './view/frame';
-import { BUILT_IN } from './words/speaker';
+import { BUILT_IN } from './words/locale';
 
 export type Moment = 'waiting' | 'playing' | 'won';
 
@@ -74,7 +74,7 @@ class Still {
 
   constructor() {
     const shown = { announced: [], low: false, refusal: null, again: 'offered' as const };
-    this.published = { play: START, speaker: BUILT_IN, past: null, ...shown };
+    this.published = { play: START, locale: BUILT_IN, past: null, ...shown };
   }
 
   subscribe(onChange: (published: Published) => void): void {

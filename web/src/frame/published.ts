@@ -3,11 +3,11 @@
 import type { Announced } from './announcer';
 import type { Play } from './play';
 import type { Key } from './words/en';
-import type { Speaker } from './words/speaker';
+import type { Locale } from './words/locale';
 
 export interface Published {
   play: Play;
-  speaker: Speaker;
+  locale: Locale;
   announced: readonly Announced[];
   /** Whether the player has less than ten seconds for the move. */
   low: boolean;

@@ -7,7 +7,7 @@ import { MEN } from '../view/men';
 import { chessAfter, indexOf } from './chess-moves';
 import { notation } from './notation';
 import { order, promotionKey } from './promotion';
-import type { Adapter, Cell, Mark, Shape, Taken } from './types';
+import type { Adapter, Cell, Mark, Shape, Captured } from './types';
 
 const SIZE = 8;
 const LETTERS = 'pnbrqk';
@@ -44,7 +44,7 @@ export const chess: Adapter = {
     if (rows === null) return null;
     setOrigins(rows, last);
     if (you === 1) rows.reverse().forEach((row) => row.reverse());
-    return { rows, check, taken: takenBy(placement) };
+    return { rows, check, captured: capturedBy(placement) };
   },
   sources: (legalMoves) => new Set(legalMoves.map(from)),
   targets(legalMoves, picked) {
@@ -124,14 +124,14 @@ function pieceOf(letter: string): Mark | undefined {
 }
 
 /** Returns what white and black have captured: what the other side had and has no longer. */
-function takenBy(placement: string): [Taken, Taken] {
+function capturedBy(placement: string): [Captured, Captured] {
   const count = (letter: string): number => placement.split(letter).length - 1;
   const worth = (side: 0 | 1): number =>
     Object.entries(WORTH).reduce(
       (sum, [shape, value]) => sum + value * count(cased(shape, side)),
       0,
     );
-  const of = (side: 0 | 1): Taken => {
+  const of = (side: 0 | 1): Captured => {
     const other = side === 0 ? 1 : 0;
     const shapes = Object.entries(COUNT).flatMap(([shape, number]) =>
       Array<Shape>(Math.max(0, number - count(cased(shape, other)))).fill(shape as Shape),

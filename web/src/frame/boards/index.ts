@@ -1,6 +1,6 @@
 /** The games that the frame can draw. Each is loaded when it is first needed. */
 
-import { learn } from '../words/speaker';
+import { addTexts } from '../words/locale';
 import type { Catalogue } from '../words/en';
 import type { Adapter, GameId } from './types';
 
@@ -41,6 +41,6 @@ export async function loadGame(gameId: string, adopt: (styles: string) => void):
 /** Adds games that are loaded, and hands their style sheet to `adopt`. */
 export function addKit(kit: Kit, adopt: (styles: string) => void): void {
   for (const adapter of kit.adapters) adapters.set(adapter.gameId, adapter);
-  learn(kit.words);
+  addTexts(kit.words);
   adopt(kit.styles);
 }

@@ -4,7 +4,7 @@ import type { FunctionComponent } from 'preact';
 import type { ChoicesProps } from '../view/choices';
 import type { ColumnsProps } from '../view/columns';
 import type { useDrag } from '../view/drag';
-import type { Parameters } from '../words/speaker';
+import type { Parameters } from '../words/locale';
 import type { Side } from '../protocol';
 import type { Key } from '../words/en';
 
@@ -38,16 +38,17 @@ export interface Board {
   /** The number of discs of each side, in games that count them. */
   counts?: [number, number];
   /** What each side has captured, and by how many pawns it leads, in chess. */
-  taken?: [Taken, Taken];
+  captured?: [Captured, Captured];
   check?: boolean;
 }
 
-export interface Taken {
+export interface Captured {
   shapes: Shape[];
   lead: number;
 }
 
-export interface Spoken {
+/** A text of the catalogue, by its key. */
+export interface KeyedText {
   key: Key;
   parameters?: Parameters;
 }
@@ -89,12 +90,12 @@ export interface Adapter {
    */
   drawings?: { kind: string; units: number; shapes: Partial<Record<Shape, string>> };
   /** Returns a move as screen readers say it. A string is said as it is. */
-  say(move: string): string | Spoken;
+  say(move: string): string | KeyedText;
   /**
    * Returns how a game that was played to its end was won or drawn, as the side `you` sees it, or
    * null if the state does not tell.
    */
-  how(state: unknown, you: Side, drawn: boolean): Spoken | null;
+  how(state: unknown, you: Side, drawn: boolean): KeyedText | null;
   /** Returns the state after a legal move of a side, as far as the board shows it. */
   after(state: unknown, move: string, side: Side): unknown;
   /**

@@ -7,7 +7,7 @@ import { opponentName } from '../sentences';
 import { logoAddress } from '../theme';
 import type { Sound } from './frame';
 import { Tool } from './tool';
-import { useSpeaker } from './words';
+import { useLocale } from './locale';
 
 interface BarProps {
   published: Published;
@@ -18,7 +18,7 @@ interface BarProps {
 
 /** The partner, the game, the stake and the prize, the connection, and the sound. */
 export function Bar({ published: { play }, controller, sound, inert }: BarProps) {
-  const speaker = useSpeaker();
+  const locale = useLocale();
   const connected = play.socket.kind === 'open';
   return (
     <header class="bar" inert={inert}>
@@ -30,7 +30,7 @@ export function Bar({ published: { play }, controller, sound, inert }: BarProps)
       <span
         class={connected ? 'net' : 'net off'}
         role="img"
-        aria-label={speaker.say(connected ? 'net.on' : 'net.off')}
+        aria-label={locale.text(connected ? 'net.on' : 'net.off')}
       >
         <i />
         <i />
@@ -38,7 +38,7 @@ export function Bar({ published: { play }, controller, sound, inert }: BarProps)
       </span>
       <Tool
         icon={sound.on ? 'soundOn' : 'soundOff'}
-        name={speaker.say('sound')}
+        name={locale.text('sound')}
         pressed={sound.on}
         onPress={sound.toggle}
       />
@@ -47,15 +47,15 @@ export function Bar({ published: { play }, controller, sound, inert }: BarProps)
 }
 
 function Brand({ play }: { play: Play }) {
-  const speaker = useSpeaker();
+  const locale = useLocale();
   const theme = play.session?.theme;
   const logo = logoAddress(theme);
   const name = theme?.displayName ?? '';
   const gameId = play.match?.gameId ?? play.session?.gameId ?? '';
-  const game = speaker.say(isGame(gameId) ? `game.${gameId}` : 'game');
+  const game = locale.text(isGame(gameId) ? `game.${gameId}` : 'game');
   return (
     <div class="brand">
-      {logo !== null && <img src={logo} alt={name === '' ? speaker.say('logo') : ''} />}
+      {logo !== null && <img src={logo} alt={name === '' ? locale.text('logo') : ''} />}
       <h1>
         {name !== '' && <b dir="auto">{name}</b>}
         <span>{game}</span>
@@ -65,18 +65,18 @@ function Brand({ play }: { play: Play }) {
 }
 
 function Pot({ play }: { play: Play }) {
-  const speaker = useSpeaker();
+  const locale = useLocale();
   const amounts = amountsOf(play);
   if (amounts === null) return null;
   return (
     <dl class="pot">
       <div>
-        <dt>{speaker.say('stake')}</dt>
-        <dd>{speaker.money(amounts.stake)}</dd>
+        <dt>{locale.text('stake')}</dt>
+        <dd>{locale.money(amounts.stake)}</dd>
       </div>
       <div>
-        <dt>{speaker.say('prize')}</dt>
-        <dd>{speaker.money(amounts.prize)}</dd>
+        <dt>{locale.text('prize')}</dt>
+        <dd>{locale.money(amounts.prize)}</dd>
       </div>
     </dl>
   );
@@ -90,17 +90,17 @@ interface SwitchProps {
 
 /** All running matches of a player who has several, to choose from. */
 function Switch({ play, match, controller }: SwitchProps) {
-  const speaker = useSpeaker();
+  const locale = useLocale();
   // Always in the same order, whichever match is on the screen.
   const all = [match, ...play.others].sort((one, other) => (one.matchId < other.matchId ? -1 : 1));
   const label = (one: Match): string =>
-    speaker.say(one.turn === one.you ? 'matches.you' : 'matches.they', {
-      name: opponentName(one, speaker),
+    locale.text(one.turn === one.you ? 'matches.you' : 'matches.they', {
+      name: opponentName(one, locale),
     });
   return (
     <select
       class="switch"
-      aria-label={speaker.say('matches')}
+      aria-label={locale.text('matches')}
       value={match.matchId}
       onChange={(event) => controller.switchTo(event.currentTarget.value)}
     >

@@ -7,7 +7,7 @@ import { mayMove } from '../play';
 import { Grid } from './grid';
 import { ResignCard } from './resign-card';
 
-interface WellProps {
+interface BoardAreaProps {
   published: Published;
   controller: Controller;
   adapter: Adapter | null;
@@ -19,7 +19,14 @@ interface WellProps {
 }
 
 /** The place of the board. A card lies on it when something has to be asked or awaited. */
-export function Well({ published, controller, adapter, asks, onAnswer, children }: WellProps) {
+export function BoardArea({
+  published,
+  controller,
+  adapter,
+  asks,
+  onAnswer,
+  children,
+}: BoardAreaProps) {
   const { play, past } = published;
   const { ending } = play;
   const match = shownMatch(play, past);
@@ -29,7 +36,7 @@ export function Well({ published, controller, adapter, asks, onAnswer, children 
   const board = adapter?.board(state, match?.you ?? 0, last) ?? null;
   const off = match !== null && ending === null && play.socket.kind !== 'open';
   const old = past !== null && 'past';
-  const classes = ['well', (covered || asks) && 'dim', off && 'soft', old];
+  const classes = ['board-area', (covered || asks) && 'dim', off && 'soft', old];
   return (
     <div class={classes.filter(Boolean).join(' ')}>
       {adapter !== null && board !== null && (

@@ -8,7 +8,7 @@ import type { Published } from '../published';
 import type { Play } from '../play';
 import type { Waiting } from '../protocol';
 import { stoppedTexts } from '../sentences';
-import { useSpeaker } from './words';
+import { useLocale } from './locale';
 
 type Told = 'connecting' | 'outside' | 'noseat' | 'unreachable' | 'unknown';
 export type Texts = Told | 'waiting' | ReturnType<typeof stoppedTexts>;
@@ -43,7 +43,7 @@ interface CardProps {
 
 /** The card on the board before a match, and when the frame cannot continue. */
 export function Card({ texts, published: { play }, controller }: CardProps) {
-  const speaker = useSpeaker();
+  const locale = useLocale();
   return (
     <div class="veil">
       <section class="card" aria-labelledby="card-title">
@@ -53,21 +53,21 @@ export function Card({ texts, published: { play }, controller }: CardProps) {
           <Icon name={ICONS[texts] ?? 'alert'} spins={texts === 'connecting'} />
         )}
         <h2 class="headline" id="card-title">
-          {speaker.say(`${texts}.title`)}
+          {locale.text(`${texts}.title`)}
         </h2>
         {texts === 'waiting' ? (
           <WaitingText play={play} seat={play.seat as Waiting} />
         ) : (
-          <p>{speaker.say(`${texts}.text`)}</p>
+          <p>{locale.text(`${texts}.text`)}</p>
         )}
         {texts === 'unreachable' && (
           <Button kind="pri" onPress={() => controller.retryNow()}>
-            {speaker.say('unreachable.button')}
+            {locale.text('unreachable.button')}
           </Button>
         )}
         {texts === 'replaced' && (
           <Button kind="pri" onPress={() => controller.takeOver()}>
-            {speaker.say('replaced.button')}
+            {locale.text('replaced.button')}
           </Button>
         )}
       </section>
@@ -77,7 +77,7 @@ export function Card({ texts, published: { play }, controller }: CardProps) {
 
 /** How long the player has waited, and when the wait ends. */
 function WaitingText({ play, seat }: { play: Play; seat: Waiting }) {
-  const speaker = useSpeaker();
+  const locale = useLocale();
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 1000);
@@ -85,14 +85,14 @@ function WaitingText({ play, seat }: { play: Play; seat: Waiting }) {
   }, []);
   const { seatedAt, expiresAt, heldBack } = seat;
   const texts: string[] = [];
-  if (heldBack === 'player_busy') texts.push(speaker.say('waiting.busy'));
+  if (heldBack === 'player_busy') texts.push(locale.text('waiting.busy'));
   if (seatedAt !== undefined) {
     const waited = Math.max(0, now + play.aheadMs - seatedAt * 1000);
-    texts.push(speaker.say('waiting.since', { time: speaker.clock(waited) }));
+    texts.push(locale.text('waiting.since', { time: locale.clock(waited) }));
   }
   if (expiresAt !== undefined) {
-    const time = speaker.time(expiresAt * 1000 - play.aheadMs);
-    texts.push(speaker.say('waiting.until', { time }));
+    const time = locale.time(expiresAt * 1000 - play.aheadMs);
+    texts.push(locale.text('waiting.until', { time }));
   }
   return <p>{texts.join(' ')}</p>;
 }

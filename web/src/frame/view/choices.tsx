@@ -4,7 +4,7 @@ import { promotionKey } from '../boards/promotion';
 import type { Shape } from '../boards/types';
 import { MarkView } from './mark';
 import type { MoveEntry } from './move-entry';
-import { useSpeaker } from './words';
+import { useLocale } from './locale';
 
 export interface ChoicesProps {
   entry: MoveEntry;
@@ -14,7 +14,7 @@ export interface ChoicesProps {
 
 /** A button for each piece that a pawn can become. The first one takes the focus. */
 export function Choices({ entry, side, onMove }: ChoicesProps) {
-  const speaker = useSpeaker();
+  const locale = useLocale();
   const first = useRef<HTMLButtonElement>(null);
   useEffect(() => first.current?.focus(), [entry.choices[0]]);
   return (
@@ -22,11 +22,11 @@ export function Choices({ entry, side, onMove }: ChoicesProps) {
       <div
         class="card"
         role="group"
-        aria-label={speaker.say('promote.title')}
+        aria-label={locale.text('promote.title')}
         onKeyDown={(event) => event.key === 'Escape' && entry.cancel()}
       >
-        <h2>{speaker.say('promote.title')}</h2>
-        <p>{speaker.say('promote.hint')}</p>
+        <h2>{locale.text('promote.title')}</h2>
+        <p>{locale.text('promote.hint')}</p>
         <div class="pick">
           {entry.choices.map((move, index) => (
             <Button
@@ -35,7 +35,7 @@ export function Choices({ entry, side, onMove }: ChoicesProps) {
               onPress={() => onMove(move)}
             >
               <MarkView gameId="chess" side={side} shape={move.slice(4) as Shape} />
-              {speaker.say(promotionKey(move) ?? 'piece.q')}
+              {locale.text(promotionKey(move) ?? 'piece.q')}
             </Button>
           ))}
         </div>

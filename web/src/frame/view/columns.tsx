@@ -3,7 +3,7 @@ import type { Match } from '../play';
 import { MarkView } from './mark';
 import type { MoveEntry } from './move-entry';
 import type { useRovingFocus } from './roving-focus';
-import { useSpeaker } from './words';
+import { useLocale } from './locale';
 
 export interface ColumnsProps {
   adapter: Adapter;
@@ -66,18 +66,18 @@ export function Columns({ adapter, board, match, entry, focus, you }: ColumnsPro
 
 /** Returns a function that says a column: its number, its discs, and how many more it takes. */
 function useColumnLabel() {
-  const speaker = useSpeaker();
+  const locale = useLocale();
   return (column: number, cells: Cell[], playable: boolean): string => {
     const marked = cells.filter((cell) => cell.mark !== null).reverse();
     const names = marked.map((cell) => {
-      const name = speaker.say(cell.mark?.label ?? 'cell.empty');
-      if (cell.highlight !== null) return `${name} (${speaker.say(`cell.${cell.highlight}`)})`;
-      return cell.last ? `${name} (${speaker.say('cell.last')})` : name;
+      const name = locale.text(cell.mark?.label ?? 'cell.empty');
+      if (cell.highlight !== null) return `${name} (${locale.text(`cell.${cell.highlight}`)})`;
+      return cell.last ? `${name} (${locale.text('cell.last')})` : name;
     });
-    const parts = [speaker.say('column', { n: column + 1 })];
-    if (names.length > 0) parts.push(speaker.say('column.discs', { discs: names.join(', ') }));
-    parts.push(speaker.say('column.free', { n: cells.length - marked.length }));
-    if (playable) parts.push(speaker.say('cell.can'));
+    const parts = [locale.text('column', { n: column + 1 })];
+    if (names.length > 0) parts.push(locale.text('column.discs', { discs: names.join(', ') }));
+    parts.push(locale.text('column.free', { n: cells.length - marked.length }));
+    if (playable) parts.push(locale.text('cell.can'));
     return parts.join(', ');
   };
 }

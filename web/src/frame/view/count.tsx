@@ -1,14 +1,14 @@
 import type { Side } from '../protocol';
 import { MarkView } from './mark';
-import { useSpeaker } from './words';
+import { useLocale } from './locale';
 
 /** The number of a side's discs on the board. */
 export function Count({ count, side }: { count: number; side: Side }) {
-  const speaker = useSpeaker();
+  const locale = useLocale();
   return (
-    <span class="count" role="img" aria-label={speaker.say('discs', { n: count })}>
+    <span class="count" role="img" aria-label={locale.text('discs', { n: count })}>
       <MarkView gameId="reversi" side={side} shape="disc" />
-      {speaker.number(count)}
+      {locale.number(count)}
     </span>
   );
 }

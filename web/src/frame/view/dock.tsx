@@ -10,11 +10,11 @@ import { isRunning, mayMove } from '../play';
 import type { Ending, Match, Play } from '../play';
 import { howText, incrementText, opponentName, pastTitle } from '../sentences';
 import { resultText, safeKey, stakeText } from '../sentences';
-import { NAMES } from '../words/speaker';
-import type { Speaker } from '../words/speaker';
+import { NAMES } from '../words/locale';
+import type { Locale } from '../words/locale';
 import { MarkView } from './mark';
 import { Tool } from './tool';
-import { useSpeaker } from './words';
+import { useLocale } from './locale';
 
 interface Sentence {
   tone: 'me' | 'they' | 'warn' | 'bad' | 'good' | '';
@@ -35,7 +35,7 @@ interface DockProps {
 
 /** One sentence about the present state, and the buttons for what the player can do. */
 export function Dock({ published, controller, inert, silent, onResign }: DockProps) {
-  const speaker = useSpeaker();
+  const locale = useLocale();
   const { play } = published;
   const { match, ending } = play;
   if (ending !== null) {
@@ -45,9 +45,9 @@ export function Dock({ published, controller, inert, silent, onResign }: DockPro
   const passes = mayMove(play) && match.legalMoves.includes(PASS);
   const sentence =
     published.past === null
-      ? sentenceOf(published, match, speaker)
-      : pastOf(published.past, match, speaker);
-  if (published.refusal !== null) sentence.hint = speaker.say(published.refusal);
+      ? sentenceOf(published, match, locale)
+      : pastOf(published.past, match, locale);
+  if (published.refusal !== null) sentence.hint = locale.text(published.refusal);
   return (
     <div class={passes ? 'dock stack' : 'dock'} inert={inert}>
       <Say sentence={sentence} match={match} />
@@ -55,12 +55,12 @@ export function Dock({ published, controller, inert, silent, onResign }: DockPro
         <Steps published={published} controller={controller} />
         {published.past === null && isRunning(play) && play.socket.kind === 'open' && (
           <Button kind="bare" icon="flag" onPress={onResign}>
-            {speaker.say('resign')}
+            {locale.text('resign')}
           </Button>
         )}
         {published.past === null && passes && (
           <Button kind="pri" onPress={() => controller.move(PASS)}>
-            {speaker.say('yours.passButton')}
+            {locale.text('yours.passButton')}
           </Button>
         )}
       </div>
@@ -73,7 +73,7 @@ export function Dock({ published, controller, inert, silent, onResign }: DockPro
  * places: the third one stands where the flag is otherwise.
  */
 function Steps({ published, controller }: Pick<DockProps, 'published' | 'controller'>) {
-  const speaker = useSpeaker();
+  const locale = useLocale();
   const { play, past } = published;
   const { match } = play;
   if (match === null || statesOf(match) === null) return null;
@@ -83,23 +83,23 @@ function Steps({ published, controller }: Pick<DockProps, 'published' | 'control
       <Tool
         icon="left"
         off={(past ?? match.ply) === 0}
-        name={speaker.say('past.back')}
+        name={locale.text('past.back')}
         onPress={by(-1)}
       />
-      <Tool icon="right" off={past === null} name={speaker.say('past.on')} onPress={by(1)} />
+      <Tool icon="right" off={past === null} name={locale.text('past.on')} onPress={by(1)} />
       {past !== null && (
-        <Tool icon="skip" name={speaker.say('past.live')} onPress={by(Infinity)} />
+        <Tool icon="skip" name={locale.text('past.live')} onPress={by(Infinity)} />
       )}
     </span>
   );
 }
 
 /** Returns what the dock says of an old position. It also says whose turn it is. */
-function pastOf(past: number, match: Match, speaker: Speaker): Sentence {
+function pastOf(past: number, match: Match, locale: Locale): Sentence {
   const yours = match.turn === match.you;
-  const name = opponentName(match, speaker);
-  const hint = yours ? speaker.say('yours') : speaker.say('theirs', { name });
-  const title = pastTitle(match, past, speaker);
+  const name = opponentName(match, locale);
+  const hint = yours ? locale.text('yours') : locale.text('theirs', { name });
+  const title = pastTitle(match, past, locale);
   return { tone: yours ? 'warn' : '', icon: 'clock', title, hint };
 }
 
@@ -135,43 +135,43 @@ function Named({ text }: { text: string }) {
 }
 
 /** Returns what the dock says while a match runs. */
-function sentenceOf(published: Published, match: Match, speaker: Speaker): Sentence {
+function sentenceOf(published: Published, match: Match, locale: Locale): Sentence {
   const { play } = published;
-  const name = opponentName(match, speaker);
+  const name = opponentName(match, locale);
   const started = typeof match.deadlineAtMs === 'number';
   if (play.socket.kind !== 'open') {
-    const title = speaker.say('offline.title');
-    return { tone: 'warn', icon: 'load', title, hint: speaker.say(safeKey(match)) };
+    const title = locale.text('offline.title');
+    return { tone: 'warn', icon: 'load', title, hint: locale.text(safeKey(match)) };
   }
-  if (match.turn === match.you) return yoursOf(published, match, speaker);
+  if (match.turn === match.you) return yoursOf(published, match, locale);
   if (!(match.opponent.connected ?? false)) {
-    const hint = speaker.say(started ? 'theirs.awayHint' : 'unstarted');
-    return { tone: 'warn', icon: 'unplug', title: speaker.say('theirs.away', { name }), hint };
+    const hint = locale.text(started ? 'theirs.awayHint' : 'unstarted');
+    return { tone: 'warn', icon: 'unplug', title: locale.text('theirs.away', { name }), hint };
   }
-  const hint = speaker.say(started ? 'theirs.hint' : 'unstarted');
+  const hint = locale.text(started ? 'theirs.hint' : 'unstarted');
   const tone = started ? 'they' : '';
-  return { tone, icon: 'mark', title: speaker.say('theirs', { name }), hint };
+  return { tone, icon: 'mark', title: locale.text('theirs', { name }), hint };
 }
 
-function yoursOf({ play, low }: Published, match: Match, speaker: Speaker): Sentence {
+function yoursOf({ play, low }: Published, match: Match, locale: Locale): Sentence {
   const adapter = adapterOf(match.gameId);
   if (match.legalMoves.includes(PASS)) {
-    const [title, hint] = [speaker.say('yours.pass'), speaker.say('yours.passHint')];
+    const [title, hint] = [locale.text('yours.pass'), locale.text('yours.passHint')];
     return { tone: 'me', icon: 'skip', title, hint };
   }
   const check = adapter?.board(match.state, match.you, null)?.check === true;
-  const title = speaker.say(check ? 'yours.check' : 'yours');
+  const title = locale.text(check ? 'yours.check' : 'yours');
   // The title stays, so that it does not flicker for the time that the answer takes.
   if (play.pendingMove !== null) {
-    return { tone: 'me', icon: 'mark', title, hint: speaker.say('sending') };
+    return { tone: 'me', icon: 'mark', title, hint: locale.text('sending') };
   }
-  if (low) return { tone: 'bad', icon: 'alert', title, hint: speaker.say('yours.low') };
-  if (check) return { tone: 'bad', icon: 'alert', title, hint: speaker.say('yours.checkHint') };
+  if (low) return { tone: 'bad', icon: 'alert', title, hint: locale.text('yours.low') };
+  if (check) return { tone: 'bad', icon: 'alert', title, hint: locale.text('yours.checkHint') };
   const started = typeof match.deadlineAtMs === 'number';
   const key = started && adapter !== null ? (`hint.${adapter.gameId}` as const) : 'unstarted';
   // A player who moves for the first time is told what that does to the clock.
-  const first = started && match.ply < 2 && incrementText(match, speaker);
-  return { tone: 'me', icon: 'mark', title, hint: first || speaker.say(key) };
+  const first = started && match.ply < 2 && incrementText(match, locale);
+  return { tone: 'me', icon: 'mark', title, hint: first || locale.text(key) };
 }
 
 interface EndPanelProps {
@@ -183,15 +183,15 @@ interface EndPanelProps {
 /** Who won, how, what the player gets, and what comes next. */
 function EndPanel({ published, ending, controller }: EndPanelProps) {
   const { play, again } = published;
-  const speaker = useSpeaker();
-  const how = howText(ending, play.match, speaker);
-  const next = nextText(play, speaker);
-  const parts = [how, stakeText(play, ending, speaker), next];
+  const locale = useLocale();
+  const how = howText(ending, play.match, locale);
+  const next = nextText(play, locale);
+  const parts = [how, stakeText(play, ending, locale), next];
   const sentence: Sentence = {
     tone: ending.result === 'won' ? 'good' : '',
     icon: iconOf(ending),
-    title: resultText(play, ending, speaker),
-    hint: again === 'late' ? speaker.say('end.late') : parts.filter(Boolean).join(' '),
+    title: resultText(play, ending, locale),
+    hint: again === 'late' ? locale.text('end.late') : parts.filter(Boolean).join(' '),
   };
   return (
     <div class={`dock end ${ending.result ?? ''} ${next && 'long'}`}>
@@ -205,7 +205,7 @@ function EndPanel({ published, ending, controller }: EndPanelProps) {
             disabled={again === 'asked'}
             onPress={() => controller.playAgain()}
           >
-            {speaker.say(again === 'asked' ? 'end.asked' : 'end.again')}
+            {locale.text(again === 'asked' ? 'end.asked' : 'end.again')}
           </Button>
         )}
       </div>
@@ -219,6 +219,6 @@ function iconOf({ outcome, result }: Ending): IconName {
   return result === 'drawn' ? 'draw' : 'flag';
 }
 
-function nextText({ seat }: Play, speaker: Speaker): string {
-  return seat === null || seat === 'none' ? '' : speaker.say('end.waiting');
+function nextText({ seat }: Play, locale: Locale): string {
+  return seat === null || seat === 'none' ? '' : locale.text('end.waiting');
 }

@@ -13,9 +13,9 @@ import { Dock } from './dock';
 import { Moves } from './moves';
 import { Plate } from './plate';
 import { Sums } from './sums';
-import { useHeight, useKeptFocus, useSteps } from './upkeep';
-import { Well } from './well';
-import { speakAs } from './words';
+import { useHeight, useKeptFocus, useSteps } from './hooks';
+import { BoardArea } from './board-area';
+import { setLocale } from './locale';
 
 interface FrameProps {
   controller: Controller;
@@ -29,8 +29,8 @@ export function Frame({ controller, framed }: FrameProps) {
   useEffect(() => controller.subscribe(show), [controller]);
   const [resigning, setResigning] = useState<string | null>(null);
   const app = useRef<HTMLElement>(null);
-  const { play, speaker } = published;
-  speakAs(speaker);
+  const { play, locale } = published;
+  setLocale(locale);
   const sound = useSound(published);
   useTheme(published);
   useHeight(app, (height) => controller.needsHeight(height));
@@ -47,7 +47,7 @@ export function Frame({ controller, framed }: FrameProps) {
       <div class={classes.filter(Boolean).join(' ')} style={ratioOf(adapter)}>
         <div class="table">
           <Plate play={play} own={false} />
-          <Well
+          <BoardArea
             published={published}
             controller={controller}
             adapter={adapter}
@@ -55,7 +55,7 @@ export function Frame({ controller, framed }: FrameProps) {
             onAnswer={() => setResigning(null)}
           >
             {card !== null && <Card texts={card} published={published} controller={controller} />}
-          </Well>
+          </BoardArea>
           <Plate play={play} own />
           <Sums play={play} class="money" />
           <Moves published={published} controller={controller} />
@@ -84,14 +84,14 @@ function ratioOf(adapter: Adapter | null) {
   return { '--cols': columns, '--rows': rows, '--ratio': columns / rows };
 }
 
-function useTheme({ play, speaker }: Published): void {
+function useTheme({ play, locale }: Published): void {
   const theme = play.session?.theme;
   useEffect(() => {
     showTheme(theme);
-    document.title = theme?.displayName ?? speaker.say('game');
-    document.documentElement.lang = speaker.tag;
-    document.documentElement.dir = speaker.direction;
-  }, [theme, speaker]);
+    document.title = theme?.displayName ?? locale.text('game');
+    document.documentElement.lang = locale.tag;
+    document.documentElement.dir = locale.direction;
+  }, [theme, locale]);
 }
 
 export interface Sound {

@@ -2,7 +2,7 @@
 
 import type { Adapter, Board, Cell } from '../boards/types';
 import type { Match } from '../play';
-import { useSpeaker } from './words';
+import { useLocale } from './locale';
 import { MarkView } from './mark';
 import { useMoveEntry } from './move-entry';
 import type { MoveEntry } from './move-entry';
@@ -29,7 +29,7 @@ const NONE: readonly string[] = [];
 
 export function Grid(props: GridProps) {
   const { adapter, board, match, active, inert, won, onMove, onRefuse } = props;
-  const speaker = useSpeaker();
+  const locale = useLocale();
   const legalMoves = match?.legalMoves ?? NONE;
   const entry = useMoveEntry({ adapter, legalMoves, active, onMove, onRefuse });
   const { Choices, Columns, Decoration } = adapter;
@@ -48,7 +48,7 @@ export function Grid(props: GridProps) {
     else if (!focus.onKey(event.key)) return;
     event.preventDefault();
   };
-  const game = speaker.say(`game.${adapter.gameId}`);
+  const game = locale.text(`game.${adapter.gameId}`);
   const shared = { board, match, entry, focus, you: match?.you ?? 0 } as const;
   return (
     <>
@@ -56,7 +56,7 @@ export function Grid(props: GridProps) {
         ref={focus.grid}
         class={`board ${adapter.gameId}${asks ? ' asks' : ''}`}
         role={Columns ? 'group' : 'grid'}
-        aria-label={speaker.say('board', { game })}
+        aria-label={locale.text('board', { game })}
         inert={inert || asks}
         onKeyDown={onKeyDown}
         {...drag?.listeners}
@@ -179,12 +179,12 @@ function Moving({ gameId, cell, match, place, slides }: MovingProps) {
 }
 
 function useLabel(cell: Cell, entry: MoveEntry): string {
-  const speaker = useSpeaker();
+  const locale = useLocale();
   const held = cell.id === entry.picked;
-  const parts = [cell.id, speaker.say(cell.mark?.label ?? 'cell.empty')];
-  if (held) parts.push(speaker.say('cell.held'));
-  if (cell.highlight !== null) parts.push(speaker.say(`cell.${cell.highlight}`));
-  if (cell.last) parts.push(speaker.say('cell.last'));
-  if (!held && entry.isPlayable(cell.id)) parts.push(speaker.say('cell.can'));
+  const parts = [cell.id, locale.text(cell.mark?.label ?? 'cell.empty')];
+  if (held) parts.push(locale.text('cell.held'));
+  if (cell.highlight !== null) parts.push(locale.text(`cell.${cell.highlight}`));
+  if (cell.last) parts.push(locale.text('cell.last'));
+  if (!held && entry.isPlayable(cell.id)) parts.push(locale.text('cell.can'));
   return parts.join(', ');
 }

@@ -1,12 +1,12 @@
-import { BUILT_IN } from '../words/speaker';
-import type { Speaker } from '../words/speaker';
+import { BUILT_IN } from '../words/locale';
+import type { Locale } from '../words/locale';
 
-let speaker = BUILT_IN;
+let locale = BUILT_IN;
 
-/** Sets the language in which the frame is drawn from now on. There is one frame in a document. */
-export const speakAs = (next: Speaker): void => {
-  speaker = next;
+/** Sets the locale in which the frame is drawn from now on. There is one frame in a document. */
+export const setLocale = (next: Locale): void => {
+  locale = next;
 };
 
-/** Returns the speaker of that language. A change of it draws everything again. */
-export const useSpeaker = (): Speaker => speaker;
+/** Returns that locale. A change of it draws everything again. */
+export const useLocale = (): Locale => locale;

@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Controller } from '../controller';
 import type { Published } from '../published';
 import { notesOf } from '../history';
-import { useSpeaker } from './words';
+import { useLocale } from './locale';
 
 interface MovesProps {
   published: Published;
@@ -12,7 +12,7 @@ interface MovesProps {
 /** The moves: a column in a wide frame, else a strip. A press on a move shows its position. */
 export function Moves({ published: { play, past }, controller }: MovesProps) {
   const { match } = play;
-  const speaker = useSpeaker();
+  const locale = useLocale();
   const list = useRef<HTMLOListElement>(null);
   const shown = past ?? match?.ply ?? 0;
   useLayoutEffect(() => {
@@ -24,10 +24,10 @@ export function Moves({ published: { play, past }, controller }: MovesProps) {
       top: now.offsetTop - clientHeight / 2,
       left: now.offsetLeft + (now.offsetWidth - clientWidth) / 2,
     });
-  }, [shown, play.ending, speaker]);
+  }, [shown, play.ending, locale]);
   if (match === null || match.moves.length === 0) return <div class="moves" />;
   const lines = new Map<number, ReturnType<typeof notesOf>>();
-  for (const one of notesOf(match, speaker)) {
+  for (const one of notesOf(match, locale)) {
     const number = Math.floor(one.ply / 2) + 1;
     lines.set(number, [...(lines.get(number) ?? []), one]);
   }
@@ -36,10 +36,10 @@ export function Moves({ published: { play, past }, controller }: MovesProps) {
     if (pressed !== null) controller.look(Number(pressed.getAttribute('data-ply')) + 1);
   };
   return (
-    <ol class="moves" aria-label={speaker.say('moves')} tabIndex={0} ref={list} onClick={go}>
+    <ol class="moves" aria-label={locale.text('moves')} tabIndex={0} ref={list} onClick={go}>
       {[...lines].map(([number, line]) => (
         <li key={number}>
-          <i>{speaker.number(number)}.</i>
+          <i>{locale.number(number)}.</i>
           {line.map(({ ply, text }) => (
             <span key={ply} data-ply={ply}>
               {ply === shown - 1 ? <b class="now">{text}</b> : text}

@@ -6,9 +6,9 @@ import { LOW_MS, timeLeft } from '../play';
 import type { Match, Play } from '../play';
 import type { Side } from '../protocol';
 import { incrementText, sideNameOf } from '../sentences';
-import { isolated } from '../words/speaker';
+import { isolated } from '../words/locale';
 import { MarkView } from './mark';
-import { useSpeaker } from './words';
+import { useLocale } from './locale';
 
 const TICK_MS = 100;
 interface PlateProps {
@@ -19,12 +19,12 @@ interface PlateProps {
 
 /** One player: a face, the name, the side, the captured pieces or discs, and the clock. */
 export function Plate({ play, own }: PlateProps) {
-  const speaker = useSpeaker();
+  const locale = useLocale();
   const { match } = play;
   const adapter = adapterOf(match?.gameId ?? '');
   const given = own ? play.session?.displayName : match?.opponent.displayName;
-  const name = given ?? speaker.say(own ? 'you' : 'opponent');
-  const who = speaker.say(own ? 'you' : 'opponent');
+  const name = given ?? locale.text(own ? 'you' : 'opponent');
+  const who = locale.text(own ? 'you' : 'opponent');
   if (!own && match === null) return <EmptyPlate waits={play.seat !== null} />;
   const side: Side | null = match === null ? null : own ? match.you : match.you === 0 ? 1 : 0;
   const acts = play.ending === null && match !== null && match.turn === side;
@@ -51,12 +51,12 @@ export function Plate({ play, own }: PlateProps) {
 }
 
 function EmptyPlate({ waits }: { waits: boolean }) {
-  const speaker = useSpeaker();
+  const locale = useLocale();
   return (
-    <section class="plate opp empty" aria-label={speaker.say('opponent')}>
+    <section class="plate opp empty" aria-label={locale.text('opponent')}>
       <span class="face" />
-      <span class="name">{speaker.say(waits ? 'seat.open' : 'opponent')}</span>
-      <span class="sub">{waits && <span>{speaker.say('seat.nobody')}</span>}</span>
+      <span class="name">{locale.text(waits ? 'seat.open' : 'opponent')}</span>
+      <span class="sub">{waits && <span>{locale.text('seat.nobody')}</span>}</span>
     </section>
   );
 }
@@ -95,7 +95,7 @@ interface SubProps {
 
 /** The line below the name: that the player is away, or the side and what it has captured. */
 function Sub({ play, own, side, board }: SubProps) {
-  const speaker = useSpeaker();
+  const locale = useLocale();
   const { match, ending } = play;
   if (match === null || side === null) return null;
   const here = own ? play.socket.kind === 'open' : (match.opponent.connected ?? false);
@@ -103,20 +103,20 @@ function Sub({ play, own, side, board }: SubProps) {
     return (
       <span class="away">
         <Icon name="unplug" />
-        {speaker.say('away')}
+        {locale.text('away')}
       </span>
     );
   }
-  const name = sideNameOf(match, side, speaker);
-  const taken = board?.taken?.[side];
-  const count = taken?.shapes.length ?? 0;
+  const name = sideNameOf(match, side, locale);
+  const captured = board?.captured?.[side];
+  const count = captured?.shapes.length ?? 0;
   return (
     <>
-      <span>{own ? speaker.say('side.you', { side: isolated(name) }) : name}</span>
-      {taken !== undefined && count > 0 && (
-        <span class="taken" role="img" aria-label={speaker.say('captured', { n: count })}>
-          {taken.lead > 0 && <b>+{speaker.number(taken.lead)}</b>}
-          {taken.shapes.map((shape, at) => (
+      <span>{own ? locale.text('side.you', { side: isolated(name) }) : name}</span>
+      {captured !== undefined && count > 0 && (
+        <span class="captured" role="img" aria-label={locale.text('captured', { n: count })}>
+          {captured.lead > 0 && <b>+{locale.number(captured.lead)}</b>}
+          {captured.shapes.map((shape, at) => (
             <MarkView key={at} gameId="chess" side={side === 0 ? 1 : 0} shape={shape} />
           ))}
         </span>
@@ -136,7 +136,7 @@ interface ClockProps {
  * to move. The last one stays.
  */
 function Clock({ play, match, side }: ClockProps) {
-  const speaker = useSpeaker();
+  const locale = useLocale();
   const [, tick] = useState(0);
   const last = useRef<number | null>(null);
   const runs = play.ending === null && match.turn === side && match.deadlineAtMs != null;
@@ -148,8 +148,8 @@ function Clock({ play, match, side }: ClockProps) {
     return () => clearInterval(timer);
   }, [runs]);
   if (left === null) return null;
-  const text = speaker.clock(left);
-  const label = [speaker.say('left', { time: text }), incrementText(match, speaker)];
+  const text = locale.clock(left);
+  const label = [locale.text('left', { time: text }), incrementText(match, locale)];
   const low = runs && left <= LOW_MS;
   return (
     <span
@@ -158,8 +158,8 @@ function Clock({ play, match, side }: ClockProps) {
       aria-label={label.filter(Boolean).join('. ')}
     >
       {low && <Icon name="alert" />}
-      {left < LOW_MS ? speaker.clock(left, 1) : text}
-      {match.incrementMs ? <small>+{speaker.number(match.incrementMs / 1000)}</small> : null}
+      {left < LOW_MS ? locale.clock(left, 1) : text}
+      {match.incrementMs ? <small>+{locale.number(match.incrementMs / 1000)}</small> : null}
     </span>
   );
 }

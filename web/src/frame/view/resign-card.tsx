@@ -4,7 +4,7 @@ import { Icon } from '../../design/icon';
 import { amountsOf } from '../play';
 import type { Match, Play } from '../play';
 import { isClockRunning, opponentName } from '../sentences';
-import { useSpeaker } from './words';
+import { useLocale } from './locale';
 
 /** The button that resigns works after this time, so that a double click does not press it. */
 const SAFE_AFTER_MS = 400;
@@ -17,7 +17,7 @@ interface ResignCardProps {
 
 /** Asks whether the player resigns, and names the loss. Escape and Enter play on. */
 export function ResignCard({ play, match, onAnswer }: ResignCardProps) {
-  const speaker = useSpeaker();
+  const locale = useLocale();
   const first = useRef<HTMLButtonElement>(null);
   const [ready, setReady] = useState(false);
   useEffect(() => {
@@ -31,9 +31,9 @@ export function ResignCard({ play, match, onAnswer }: ResignCardProps) {
     return () => clearTimeout(timer);
   }, []);
   const amounts = amountsOf(play);
-  const name = opponentName(match, speaker);
-  const stake = amounts === null ? '' : speaker.money(amounts.stake);
-  const prize = amounts === null ? '' : speaker.money(amounts.prize);
+  const name = opponentName(match, locale);
+  const stake = amounts === null ? '' : locale.money(amounts.stake);
+  const prize = amounts === null ? '' : locale.money(amounts.prize);
   const loss = amounts === null ? 'resign.plain' : 'resign.text';
   return (
     <div class="veil">
@@ -46,17 +46,17 @@ export function ResignCard({ play, match, onAnswer }: ResignCardProps) {
         onKeyDown={(event) => event.key === 'Escape' && onAnswer(false)}
       >
         <Icon name="flag" />
-        <h2 id="resign-title">{speaker.say('resign.title')}</h2>
+        <h2 id="resign-title">{locale.text('resign.title')}</h2>
         <p id="resign-text">
-          {speaker.say(loss, { stake, name, prize })}{' '}
-          {isClockRunning(match) && speaker.say('resign.clock')}
+          {locale.text(loss, { stake, name, prize })}{' '}
+          {isClockRunning(match) && locale.text('resign.clock')}
         </p>
         <div class="acts">
           <Button kind="pri" focus={first} onPress={() => onAnswer(false)}>
-            {speaker.say('resign.no')}
+            {locale.text('resign.no')}
           </Button>
           <Button kind="out" disabled={!ready} onPress={() => onAnswer(true)}>
-            {speaker.say(amounts === null ? 'resign.yesPlain' : 'resign.yes', {
+            {locale.text(amounts === null ? 'resign.yesPlain' : 'resign.yes', {
               stake,
             })}
           </Button>

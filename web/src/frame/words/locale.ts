@@ -1,4 +1,4 @@
-/** Words in one language: texts from its catalogue; numbers, money and times by `Intl`. */
+/** A locale: the texts of a language, from its catalogue; numbers, money and times by `Intl`. */
 
 import type { Catalogue, Key } from './en';
 import { LANGUAGE, OTHERS, OWN } from './own';
@@ -6,8 +6,8 @@ import { LANGUAGE, OTHERS, OWN } from './own';
 const own: Catalogue = { ...OWN };
 
 /** Adds the texts that come with a game to those of this build. */
-export function learn(words: Partial<Catalogue>): void {
-  Object.assign(own, words);
+export function addTexts(texts: Partial<Catalogue>): void {
+  Object.assign(own, texts);
 }
 
 const RIGHT_TO_LEFT = new Set(['ar']);
@@ -21,7 +21,7 @@ export const NAMES = /(\u2068.*?\u2069)/;
 
 export type Parameters = Record<string, string | number>;
 
-export class Speaker {
+export class Locale {
   /** The tag of the language, such as `pt-BR`. */
   readonly tag: string;
   readonly direction: 'ltr' | 'rtl';
@@ -43,7 +43,7 @@ export class Speaker {
   }
 
   /** Returns a text. A parameter `n` that is a number chooses the plural. */
-  say(key: Key, parameters: Parameters = {}): string {
+  text(key: Key, parameters: Parameters = {}): string {
     const found = this.#catalogue[key];
     const { n } = parameters;
     const rule = typeof n === 'number' ? this.#plural.select(n) : 'other';
@@ -83,8 +83,8 @@ export class Speaker {
   }
 }
 
-/** The language of this build, which is spoken until another one has been loaded. */
-export const BUILT_IN = new Speaker(LANGUAGE, own);
+/** The locale of this build's language, in use until another one has been loaded. */
+export const BUILT_IN = new Locale(LANGUAGE, own);
 
 function languageOf(tag: string): string {
   return tag.toLowerCase().split('-')[0] ?? '';
@@ -99,14 +99,14 @@ export function chooseLanguage(tags: readonly string[]): string {
 }
 
 /**
- * Returns the speaker of a language, at once if it is the language of this build. If another
- * catalogue cannot be loaded, it is the speaker of this build's language.
+ * Returns the locale of a language, at once if it is the language of this build. If another
+ * catalogue cannot be loaded, it is the locale of this build's language.
  */
-export function speakerOf(tag: string): Speaker | Promise<Speaker> {
+export function localeOf(tag: string): Locale | Promise<Locale> {
   const load = OTHERS[languageOf(tag)];
-  if (load === undefined) return new Speaker(tag, own);
+  if (load === undefined) return new Locale(tag, own);
   return load().then(
-    ({ catalogue }) => new Speaker(tag, catalogue),
+    ({ catalogue }) => new Locale(tag, catalogue),
     () => BUILT_IN,
   );
 }
