@@ -5,14 +5,19 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 import trio
+from psycopg import pq
+from structlog.testing import capture_logs
 
+from pgs.storage.bulk import read_in_bulk
+from pgs.storage.postgres.connecting import connect
 from pgs.storage.postgres.connection import Lost, StatementRefused
 from pgs.storage.postgres.database import PostgresDatabase
 from pgs.storage.reader import Query, Reader
-from pgs.storage.transactions import ReadFailed
+from pgs.storage.transactions import Outcome, ReadFailed
 from tests.journeys.service import until
 from tests.storage.polling import until_now
 from tests.storage.postgres_faults import CANCEL, WAITING, error_of, table_away, table_locked
+from tests.storage.writing import lock, submit_or_error, tx_of
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
@@ -107,3 +112,40 @@ def sessions(operator: psycopg.Connection) -> int:
         "where datname = current_database() and application_name like '%bulk'"
     ).fetchone() or (0,)
     return int(number)
+
+
+async def test_a_connection_that_was_opened_while_the_writer_got_another_session_is_closed(
+    database: PostgresDatabase,
+    operator: psycopg.Connection,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It may lead to the server before, which may still run and has fallen behind."""
+    database.start()
+    pids: list[int] = []
+    idle = database.second_reader()  # one has been open since the start
+
+    async def fail_over() -> None:
+        operator.execute(
+            "select pg_terminate_backend(pid, 5000) from pg_locks "
+            "where locktype = 'advisory' and granted and pid <> pg_backend_pid()"
+        )
+        for game in "abcdefgh":
+            if await submit_or_error(database, tx_of(lock(game))) is Outcome.COMMITTED:
+                return
+        raise AssertionError("the writer has no new session")
+
+    def connect_slowly(address: str, name: str, **settings: str) -> pq.abc.PGconn:
+        opened = connect(address, name, **settings)
+        if name.endswith("bulk"):
+            pids.append(opened.backend_pid)
+            if len(pids) == 1:
+                trio.from_thread.run(fail_over)
+        return opened
+
+    monkeypatch.setattr("pgs.storage.postgres.database.connect", connect_slowly)
+    with capture_logs():
+        assert await read_in_bulk(database, lambda reader: reader.all("tiers.locks"))
+    idle.close()
+    first, second = pids
+    alive = "select pid from pg_stat_activity where pid = any(%s)"
+    until_now(lambda: operator.execute(alive, [[first, second]]).fetchall() == [(second,)])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -22,6 +21,7 @@ from pgs.storage.ledger import FAULTS_LISTED, check_ledger
 from pgs.storage.mark import DamagedMark, Mark, OpenMark, read_mark
 from pgs.storage.pauses import no_pause, pause
 from pgs.storage.postgres.blocking_reader import BlockingReader
+from pgs.storage.postgres.bulk_connections import BulkConnections
 from pgs.storage.postgres.checks import faults_of
 from pgs.storage.postgres.commits import PostgresCommits
 from pgs.storage.postgres.connecting import connect
@@ -39,9 +39,6 @@ from pgs.storage.postgres.statements import literals
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import StoreOutage
 from pgs.storage.writer import Writer
-
-IDLE_READERS: Final = 2
-"""Connections for bulk reads that stay open between two reads: one for each limiter."""
 
 READS: Final = {
     "default_transaction_isolation": r"repeatable\ read",
@@ -82,9 +79,7 @@ class PostgresDatabase:
         self._count = CommitCount(node)
         self._number = number_of(node) if node else 0
         self.nodes: NodeWriter | None = None  # the writer, if this is one of several nodes
-        self._idle: list[Connection] = []
-        self._fresh: set[Connection] = set()  # those that may go back to `_idle`
-        self._guard = threading.Lock()  # guards `_idle` and `_fresh`
+        self._bulk = BulkConnections(self._here, self._connect_in_bulk)
         self._lost: str | None = None
         self._loop: trio.lowlevel.TrioToken | None = None  # None until `start`
         with ExitStack() as undo:
@@ -96,7 +91,7 @@ class PostgresDatabase:
             self._address = session.address
             self._moved_to: dict[str, str] | None = None
             self._refuse_a_pooler()
-            undo.callback(self._close_readers)
+            undo.callback(self._bulk.renew)
             identity = self._prepare(session, mark, key_file or folder / KEY_FILE_NAME, on_locked)
             judge(mark, identity, self._count.held(session.connection))
             self._commits = session.confirm(self._count.first_commit)
@@ -141,14 +136,14 @@ class PostgresDatabase:
 
         Through a pooler that shares sessions, several services would hold the same lock.
         """
-        other = self._bulk_connection()
+        other = self._bulk.take()
         try:
             ((taken,),) = other.command(
                 "select pg_try_advisory_lock($1::int, $2::int)",
                 *literals([PRESENCE, self._number]),
             )
         finally:
-            self._give_back(other)
+            self._bulk.give_back(other)
         if taken:
             raise StoreOutage(
                 "PGS_DATABASE_URL leads to a pooler that shares sessions: name the server itself"
@@ -226,7 +221,7 @@ class PostgresDatabase:
 
     def _read_anew(self) -> None:
         """Read over new connections: the old ones may lead to a server that has fallen behind."""
-        self._close_readers()
+        self._bulk.renew()
         if self._pipeline is not None and self.notices is not None:
             self._pipeline.connect_anew()
             self.notices.connect_anew()
@@ -242,28 +237,12 @@ class PostgresDatabase:
         """Return an address that names only the writer's server."""
         return conninfo.make_conninfo(self._url, hostaddr="", **self._address)
 
-    def _bulk_connection(self) -> Connection:
-        with self._guard:
-            if self._idle:
-                return self._idle.pop()
-        opened = connect(self._here(), f"{self._name} bulk", **READS, statement_timeout="0")
-        connection = Connection(opened, lambda warning: None)
-        with self._guard:
-            self._fresh.add(connection)
-        return connection
-
-    def _give_back(self, connection: Connection) -> None:
-        is_clean = connection.opened.transaction_status == pq.TransactionStatus.IDLE
-        with self._guard:
-            if is_clean and connection in self._fresh and len(self._idle) < IDLE_READERS:
-                self._idle.append(connection)
-                return
-            self._fresh.discard(connection)
-        connection.close()
+    def _connect_in_bulk(self, address: str) -> pq.abc.PGconn:
+        return connect(address, f"{self._name} bulk", **READS, statement_timeout="0")
 
     def second_reader(self) -> Reader:
         """Return a reader for a bulk read, which blocks its thread; the caller closes it."""
-        return BlockingReader(self._bulk_connection(), self._give_back)
+        return BlockingReader(self._bulk.take(), self._bulk.give_back)
 
     def migrations(self) -> list[str]:
         """Return the names of the migrations applied, in order. Raises `StoreOutage`."""
@@ -283,13 +262,13 @@ class PostgresDatabase:
         return self._moved_to is not None
 
     def _on_a_connection(self, work: Callable[[Connection], list[str]]) -> list[str]:
-        connection = self._bulk_connection()
+        connection = self._bulk.take()
         try:
             return work(connection)
         except StatementRefused as error:
             raise StoreOutage(str(error)) from error
         finally:
-            self._give_back(connection)
+            self._bulk.give_back(connection)
 
     def all_faults(self) -> list[str]:
         """Return the faults of pages, indexes and ledgers. Raises `StoreOutage`."""
@@ -316,17 +295,10 @@ class PostgresDatabase:
         if self.notices is not None:
             self.notices.close()
         ended = self.writer.close()
-        self._close_readers()
+        self._bulk.renew()
         if ended:
             self._mark.close(properly=self._lost is None)
             self._lock.release()
-
-    def _close_readers(self) -> None:
-        with self._guard:
-            idle, self._idle = self._idle, []
-            self._fresh.clear()
-        for connection in idle:
-            connection.close()
 
 
 def _name_of(folder: Path) -> str:
