@@ -48,7 +48,7 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Money", ("domain/days.py", "domain/invoices.py", "http/billing/", "actors/billing/")),
     ("Money", ("actors/maintenance/billing.py", "storage/ledger.py", "storage/invoices.py")),
     ("Actors and background work", ("actors/",)),
-    ("Storage", ("storage/", "domain/keyring.py", "domain/sealed.py")),
+    ("Storage", ("storage/", "keyfile.py", "domain/keyring.py", "domain/sealed.py")),
     ("Several nodes", ("domain/shards.py", "domain/leases.py", "http/nodes/")),
     ("Several nodes", ("domain/forwards.py",)),
     (

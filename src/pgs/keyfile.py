@@ -6,6 +6,7 @@ The first start makes the file, readable by its owner alone. Only operators' com
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from pgs.clock import Rng
 from pgs.domain.keyring import (
@@ -19,6 +20,10 @@ from pgs.domain.keyring import (
     with_current_key,
     with_new_key,
 )
+
+PART_ENTROPY_BYTES: Final = 8
+"""Bytes of randomness in the name under which the ring is written first, so that no two processes
+write the same file."""
 
 
 class BadKeyFile(Exception):
@@ -45,8 +50,9 @@ class KeyFile:
         except MissingKeyFile:
             if not make:
                 raise
-            self.ring = new_ring(rng.bytes(KID_ENTROPY_BYTES), rng.bytes(SECRET_BYTES))
-            _write(path, self.ring)
+            ring = new_ring(rng.bytes(KID_ENTROPY_BYTES), rng.bytes(SECRET_BYTES))
+            self._write(ring)
+            self.ring = ring
 
     def rotate(self) -> KeyRing:
         """Put a new key in front of the ring, on disk first. Older keys stay valid.
@@ -90,7 +96,7 @@ class KeyFile:
             ring = change(self.ring)
             if self._unread():
                 raise ValueError("it has keys that were not read yet: `pgs keyring reload`")
-            _write(self.path, ring)
+            self._write(ring)
         except (OSError, ValueError) as error:
             raise BadKeyFile(f"the key file {self.path} cannot be changed: {error}") from error
         self.ring = ring
@@ -102,9 +108,17 @@ class KeyFile:
         except MissingKeyFile:
             return False
 
+    def _write(self, ring: KeyRing) -> None:
+        # Nodes on one machine may share the file, and write it at the same moment.
+        entropy = self._rng.bytes(PART_ENTROPY_BYTES).hex()
+        _write(self.path, self.path.with_name(f"{self.path.name}.{entropy}.new"), ring)
+
     def copy_to(self, path: Path) -> None:
-        """Write the ring to another file, mode 0600. Raises OSError."""
-        _write(path, self.ring)
+        """Write the ring to another file, mode 0600. Raises OSError.
+
+        Nobody else may write that file: a copy that was killed is told by its name.
+        """
+        _write(path, path.with_name(path.name + ".new"), self.ring)
 
 
 def _read(path: Path) -> KeyRing:
@@ -124,16 +138,20 @@ def _read(path: Path) -> KeyRing:
         raise BadKeyFile(f"the key file {path} is damaged: {error}") from error
 
 
-def _write(path: Path, ring: KeyRing) -> None:
+def _write(path: Path, part: Path, ring: KeyRing) -> None:
     # Written under another name first: a start that is killed must not leave half a ring, because
     # the next start would refuse it.
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    part = path.with_name(path.name + ".new")
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.write(format_ring(ring))
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
+    opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(opened, "w") as file:
+            file.write(format_ring(ring))
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

@@ -1,5 +1,6 @@
 """What `db.backup` and `keyring.*` refuse, and that a failure of theirs changes nothing."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -155,13 +156,39 @@ def test_a_copied_file_that_was_not_read_is_not_overwritten(tmp_path: Path) -> N
     assert two.reload() == added == KeyFile(one.path, SystemRng()).ring
 
 
-def test_a_rotation_that_cannot_be_written_changes_nothing(tmp_path: Path) -> None:
+def test_a_rotation_that_cannot_be_written_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     keys = KeyFile(tmp_path / "keys", SystemRng())
     ring = keys.ring
-    (tmp_path / "keys.new").mkdir()  # makes writing the new ring fail
-    with pytest.raises(BadKeyFile):
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pgs.keyfile.os.fsync", full)
+    with pytest.raises(BadKeyFile, match="No space left"):
         keys.rotate()
     assert keys.ring == ring == KeyFile(tmp_path / "keys", SystemRng()).ring
+    assert [path.name for path in tmp_path.iterdir()] == ["keys"]
+
+
+def test_two_nodes_write_the_file_that_they_share_at_the_same_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = KeyFile(tmp_path / "keys", SystemRng())
+    new = one.add().keys[1]
+    two = KeyFile(one.path, SystemRng())
+    flush = os.fsync
+    waiting = [lambda: two.use(new.kid)]
+
+    def while_the_other_writes(number: int) -> None:
+        if waiting:
+            waiting.pop()()
+        flush(number)
+
+    monkeypatch.setattr("pgs.keyfile.os.fsync", while_the_other_writes)
+    assert one.use(new.kid) == two.ring == KeyFile(one.path, SystemRng()).ring
+    assert [path.name for path in tmp_path.iterdir()] == ["keys"]
 
 
 def test_a_damaged_ring_is_not_overwritten(tmp_path: Path) -> None:
