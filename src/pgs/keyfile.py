@@ -18,6 +18,7 @@ from pgs.domain.keyring import (
     parse_ring,
     with_accepted_key,
     with_current_key,
+    with_keys_of,
     with_new_key,
 )
 
@@ -79,15 +80,22 @@ class KeyFile:
         return self._change(lambda ring: with_current_key(ring, kid))
 
     def reload(self) -> KeyRing:
-        """Take the ring that the file has now. It must have all keys of the ring in use.
+        """Accept every new key of the file. The key in use stays in use, also after a restart.
 
-        Raises `BadKeyFile`; the ring is then unchanged.
+        The file must have all keys of the ring, and gets the ring's order. Raises `BadKeyFile`; the
+        ring is then unchanged.
         """
-        ring = _read(self.path)
-        if missing := [key.kid for key in self.ring.keys if key not in ring.keys]:
+        found = _read(self.path)
+        if missing := [key.kid for key in self.ring.keys if key not in found.keys]:
             raise BadKeyFile(
                 f"the key file {self.path} lacks keys that are in use: {', '.join(missing)}"
             )
+        ring = with_keys_of(self.ring, found)
+        if ring != found:
+            try:
+                self._write(ring)
+            except OSError as error:
+                raise BadKeyFile(f"the key file {self.path} cannot be written: {error}") from error
         self.ring = ring
         return ring
 

@@ -135,6 +135,37 @@ def test_a_key_is_accepted_before_it_is_used_and_other_machines_read_the_copied_
     assert two.use(new.kid) == one.ring == KeyFile(two.path, SystemRng()).ring
 
 
+def test_a_ring_that_is_read_anew_goes_on_with_the_key_in_use(tmp_path: Path) -> None:
+    """Another machine may already use the new key, and a third one may not have it yet."""
+    one = KeyFile(tmp_path / "one", SystemRng())
+    one.copy_to(tmp_path / "two")
+    two = KeyFile(tmp_path / "two", SystemRng())
+    new, old = one.rotate().keys
+    one.copy_to(two.path)
+    assert two.reload().keys == (old, new)
+    assert KeyFile(two.path, SystemRng()).ring.current == old  # as after a restart
+    assert two.use(new.kid) == one.ring
+
+
+def test_a_ring_whose_order_cannot_be_written_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = KeyFile(tmp_path / "one", SystemRng())
+    one.copy_to(tmp_path / "two")
+    two = KeyFile(tmp_path / "two", SystemRng())
+    ring = two.ring
+    one.rotate()
+    one.copy_to(two.path)
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pgs.keyfile.os.fsync", full)
+    with pytest.raises(BadKeyFile, match="No space left"):
+        two.reload()
+    assert two.ring == ring
+
+
 def test_a_ring_that_lacks_a_key_in_use_is_not_taken(tmp_path: Path) -> None:
     keys = KeyFile(tmp_path / "keys", SystemRng())
     ring = keys.ring

@@ -41,7 +41,10 @@ def add(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) 
 
 @keyring.command("reload")
 def reload(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
-    """Read the key ring's file anew, after it was copied from another machine."""
+    """Accept the new keys of the key ring's file, after it was copied from another machine.
+
+    The key in use stays in use.
+    """
     _show(KEYRING_RELOAD, as_json, config, data)
 
 
@@ -52,7 +55,7 @@ def use(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """Use a key of the ring from now on, at all nodes. Refused if an owner of shards lacks it."""
+    """Use a key of the ring from now on, at all nodes. Refused if a node that runs lacks it."""
     ring = ask(KEYRING_USE, KeyId(kid), config, data)
     show(ring, tables.keyring, as_json=as_json)
     if ring.unreached:

@@ -144,6 +144,11 @@ def with_accepted_key(ring: KeyRing, kid_entropy: bytes, secret_entropy: bytes) 
     return KeyRing(ring.keys + new_ring(kid_entropy, secret_entropy).keys)
 
 
+def with_keys_of(ring: KeyRing, other: KeyRing) -> KeyRing:
+    """Return the ring with the further keys of another one at its end. ValueError if it is full."""
+    return KeyRing(ring.keys + tuple(key for key in other.keys if key not in ring.keys))
+
+
 def with_current_key(ring: KeyRing, kid: str) -> KeyRing:
     """Return the ring with one of its keys in front. ValueError if it has no key of that id."""
     key = ring.find(kid)

@@ -1,5 +1,6 @@
 """Carries out a command at the node that owns what it is about: here, or at another node."""
 
+from collections.abc import Collection
 from typing import Final, Protocol
 
 import trio
@@ -100,12 +101,31 @@ async def answers_of_others(core: Core, name: str, args: object) -> dict[str, An
     if core.shards is None or core.nodes is None:
         return {}
     owners = {core.shards.owner_of(shard) for shard in range(SHARDS)} - {core.shards.me}
-    found: dict[str, Answer] = {}
-    for node in sorted((node for node in owners if node is not None), key=lambda node: node.name):
-        answer = await _ask(core, node, name, args)
-        found[node.name] = Failed(answer) if isinstance(answer, str) else answer
+    found = await _ask_all(core, [node for node in owners if node is not None], name, args)
     if None in owners:
         found["nobody"] = Failed(
             "Some shards have no owner at the moment: look at `pgs node list`."
         )
+    return found
+
+
+async def answers_of_running(core: Core, name: str, args: object) -> dict[str, Answer] | None:
+    """Return the answers of all other nodes that run, by the node's name, each asked once.
+
+    Return None if this node does not know which nodes run. Without other nodes, and for a command
+    that one of them has sent, there are none.
+    """
+    if core.shards is None or core.nodes is None:
+        return {}
+    running = core.shards.running
+    return None if running is None else await _ask_all(core, running, name, args)
+
+
+async def _ask_all(
+    core: Core, nodes: Collection[Node], name: str, args: object
+) -> dict[str, Answer]:
+    found: dict[str, Answer] = {}
+    for node in sorted(nodes, key=lambda node: node.name):
+        answer = await _ask(core, node, name, args)
+        found[node.name] = Failed(answer) if isinstance(answer, str) else answer
     return found

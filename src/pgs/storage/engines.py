@@ -156,6 +156,10 @@ class KeptShards(Protocol):
     def owner_of(self, shard: int, /) -> Node | None:
         """Return who answers for a shard now: this node, another one, or None."""
 
+    @property
+    def running(self) -> tuple[Node, ...] | None:
+        """The other nodes that had a session at the last look; None if this one has none."""
+
     def hurry(self) -> None:
         """Let the next look at the other nodes come at once."""
 

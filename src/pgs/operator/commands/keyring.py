@@ -8,9 +8,9 @@ from msgspec import Meta
 from pgs.actors.core import Core
 from pgs.domain.errors import BadRequest
 from pgs.domain.keyring import KeyRing
-from pgs.operator.answers import Done
+from pgs.operator.answers import Done, Failed
 from pgs.operator.command import Args, NoArgs, OperatorCommand
-from pgs.operator.nodes import answers_of_others
+from pgs.operator.nodes import answers_of_running
 from pgs.operator.records import Keyring
 
 SEVERAL_NODES = (
@@ -43,19 +43,28 @@ async def add_a_key(core: Core, args: NoArgs) -> Keyring:
 
 
 async def reload_the_keyring(core: Core, args: NoArgs) -> Keyring:
-    """Read the file anew. It must have all keys that this process has."""
+    """Accept every new key of the file, and go on using the key that is in use.
+
+    The file must have all keys that this process has.
+    """
     return _told(core, core.parts.keys.reload())
 
 
 async def use_a_key(core: Core, args: KeyId) -> Keyring | BadRequest:
-    """Use a key of the ring from now on, at every node that owns shards.
+    """Use a key of the ring from now on, at every node that runs.
 
     Refused while one of these nodes does not accept the key.
     """
     kid = args.kid
     if core.parts.ring.find(kid) is None:
         return BadRequest(f"There is no key {kid} on the ring: `pgs keyring list` names its keys.")
-    for node, answer in (await answers_of_others(core, "keyring.list", NoArgs())).items():
+    answers = await answers_of_running(core, "keyring.list", NoArgs())
+    if answers is None:
+        return BadRequest(
+            "This node has no session with the database at the moment, so it does not know which "
+            "nodes run. Nothing was changed: try again."
+        )
+    for node, answer in answers.items():
         if not isinstance(answer, Done):
             return BadRequest(f"Nothing was changed, since {node} was not asked: {answer.error}")
         if kid not in msgspec.json.decode(answer.result, type=Keyring).kids:
@@ -64,9 +73,11 @@ async def use_a_key(core: Core, args: KeyId) -> Keyring | BadRequest:
                 "file to its machine, and give `pgs keyring reload` there."
             )
     ring = core.parts.keys.use(kid)
-    answers = await answers_of_others(core, "keyring.use", args)
+    told = await answers_of_running(core, "keyring.use", args)
+    if told is None:
+        told = dict.fromkeys(answers, Failed("this node lost its session with the database."))
     unreached = {
-        node: answer.error for node, answer in answers.items() if not isinstance(answer, Done)
+        node: answer.error for node, answer in told.items() if not isinstance(answer, Done)
     }
     return msgspec.structs.replace(_told(core, ring), unreached=unreached)
 

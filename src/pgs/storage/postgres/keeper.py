@@ -13,14 +13,14 @@ from typing import Final
 import structlog
 import trio
 
-from pgs.domain.leases import HEARTBEAT_S, Sightings, is_fresh, may_end, starts_of
+from pgs.domain.leases import HEARTBEAT_S, Sightings, is_fresh, starts_of
 from pgs.domain.shards import Node
 from pgs.storage.nodes import Tally
 from pgs.storage.postgres import lease
 from pgs.storage.postgres.connection import Connection, StatementRefused
 from pgs.storage.postgres.fail_overs import LATE_S, leave_old_primaries
 from pgs.storage.postgres.hand_over import HandOvers
-from pgs.storage.postgres.lease import Look, Seen, State, WriterLine
+from pgs.storage.postgres.lease import Look, State, WriterLine
 from pgs.storage.postgres.looks import LOOK_S, Looks
 from pgs.storage.postgres.session import WritingSession
 from pgs.storage.postgres.sharing import Sharing, takers_of
@@ -86,6 +86,7 @@ class Keeper:
         self._sightings = Sightings()
         self._sharing = Sharing(me.name)
         self._nodes: dict[str, Node] = {}
+        self._running: tuple[Node, ...] = ()
         self._owners: dict[int, str] = {}
         self._stopping = False
         self._is_asking = False  # for shards, which `stop` hands over too
@@ -117,6 +118,11 @@ class Keeper:
         """Return for how many seconds this node has answered for each of its shards."""
         now = trio.current_time()
         return {shard: now - self._own[shard] for shard in self.owned}
+
+    @property
+    def running(self) -> tuple[Node, ...] | None:
+        """The other nodes that had a session at the last look; None if this one has none."""
+        return self._running if self._is_fresh() else None
 
     def _answers(self, shard: int) -> bool:
         begun = self._own.get(shard, inf) <= trio.current_time()
@@ -235,13 +241,16 @@ class Keeper:
         now = trio.current_time()
         self._sightings = self._sightings.look([node.beat for node in seen.nodes], now)
         self._nodes = {node.node.name: node.node for node in seen.nodes}
+        self._running = tuple(
+            node.node for node in seen.nodes if node.pid is not None and node.node != self._me
+        )
         self._owners = dict(seen.owners)
         self._sharing.note(seen)
         states = {node.node.name: node.state for node in seen.nodes}
         self.tally.draining = states.get(self._me.name) == "draining"
-        for node in seen.nodes:  # a node that starts owns nothing, and does not beat yet
-            if node.pid is not None and node.node.name in seen.owners.values():
-                await self._end_if_silent(node)
+        self.tally.others_ended += await self._looks.end_silent(
+            seen, self._sightings, self._is_fresh
+        )
         session = self._session
         if session is None or self._stopping or not self._is_fresh():
             return
@@ -251,15 +260,6 @@ class Keeper:
             await self._take(session, wanted, nursery)
         left = self._sharing.to_give(seen, shares, self._own, self._giving)
         self._give_soon(session, left, nursery)
-
-    async def _end_if_silent(self, node: Seen) -> None:
-        me, fresh = self._me.name, self._is_fresh()
-        if not may_end(self._sightings, node.node.name, me=me, fresh=fresh):
-            return
-        ended = await self._looks.end_session(node)
-        if ended is not None:
-            self.tally.others_ended += ended
-            log.warning("silent_session_ended", of=node.node.name, ended=ended)
 
     # Shards
 

@@ -8,6 +8,7 @@ from typing import Final
 import structlog
 import trio
 
+from pgs.domain.leases import Sightings, may_end
 from pgs.storage.postgres import lease
 from pgs.storage.postgres.connection import Connection, StatementRefused
 from pgs.storage.postgres.lease import Look, Seen
@@ -72,7 +73,26 @@ class Looks:
         """End the current look: its server may never answer."""
         self._taking.cancel()
 
-    async def end_session(self, silent: Seen) -> bool | None:
+    async def end_silent(
+        self, seen: Look, sightings: Sightings, is_fresh: Callable[[], bool]
+    ) -> int:
+        """End the sessions of owners that make no beats; return how many were ended.
+
+        `is_fresh` tells whether this node is, as `may_end` takes it.
+        """
+        count = 0
+        for node in seen.nodes:
+            name = node.node.name
+            if node.pid is None or name not in seen.owners.values():
+                continue  # a node that starts owns nothing, and does not beat yet
+            if may_end(sightings, name, me=self._name, fresh=is_fresh()):
+                ended = await self._end_session(node)
+                if ended is not None:
+                    count += ended
+                    log.warning("silent_session_ended", of=name, ended=ended)
+        return count
+
+    async def _end_session(self, silent: Seen) -> bool | None:
         """End the session of a node; return whether it ended, None if nobody knows."""
         if self._connection is None:
             return None
