@@ -1,4 +1,4 @@
-"""Publishes activity events about seats, matches, tries and refusals.
+"""Publishes activity events about seats, matches, nudges, refusals and calls.
 
 Call these functions after the commit. Without a subscriber they do nothing.
 """

@@ -1,8 +1,8 @@
-"""What a node holds in memory for the shards that it owns: how it is taken up and given up.
+"""Prepares, and later drops, what a node holds in memory for the shards that it owns.
 
-The order of giving up matters. First nothing new comes in: sockets are closed, and held calls and
-live streams look again whether the node still owns their partner. Then the actors end. The
-registers are forgotten last, because an ending table still sets its alarm.
+A shard is given up in this order. First the sockets are closed, and held calls and live streams
+check again whether the node still owns their partner, so that nothing new comes in. Then the actors
+end. The registers are cleared last, because a table that ends still sets its alarm.
 """
 
 from collections.abc import Callable, Collection
@@ -23,7 +23,7 @@ again after it, and reach the new owner (RFC 6455, section 7.4.1)."""
 
 
 class Holdings:
-    """The partners of this node's shards, their actors and what the registers say of them."""
+    """The partners of this node's shards, their actors and what the registers say about them."""
 
     def __init__(self, parts: Parts, directory: PartnerDirectory) -> None:
         self._parts = parts
@@ -37,10 +37,10 @@ class Holdings:
         await follow_others(self._parts, self._directory)
 
     def taken(self, shards: Collection[int]) -> None:
-        """Begin the work that no caller asks for.
+        """Begin the background work for shards that this node has just taken.
 
-        The start of the service begins the same work: it searches for what is due, pairs the seats
-        that wait, and finishes deactivations and emergency stops that were cut short.
+        It is the same as at the start of the service: search for what is due, pair the waiting
+        seats, and finish deactivations and emergency stops that were cut short.
         """
         self._parts.deadlines.note(0)
         for work in (wake_lobbies, close_switched_off, finish_stops):
@@ -62,9 +62,9 @@ class Holdings:
         self._forget(belongs)
 
     def drop(self) -> None:
-        """Give everything up at once: the session is lost, and what memory holds may be old.
+        """Give all shards up at once: the database session is lost, and memory may be out of date.
 
-        What was being handled fails with an unknown outcome.
+        Messages that are being handled fail, and their outcome is unknown.
         """
         self._turn_away(_all)
         self._directory.give_up(None, at_once=True)

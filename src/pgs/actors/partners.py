@@ -21,7 +21,7 @@ from pgs.domain.shards import shard_of, shard_of_platform
 
 
 class Makers(msgspec.Struct, frozen=True):
-    """The functions that make the actors. `roles`: those of a partner's actors, by role."""
+    """The functions that make the actors. `roles` has those for a partner's actors, by role."""
 
     roles: Mapping[str, Callable[[PartnerActors, Cell], Actor]]
     table: Callable[[PartnerActors, str, Cell], Actor]
@@ -107,8 +107,8 @@ class PartnerActors:
     def is_idle(self, now: float) -> bool:
         """Return whether the partner can be closed without losing anything.
 
-        The partner was not used for `IDLE_CLOSE_S`, no actor is alive, the rate buckets are full,
-        and the partner is not degraded.
+        It can if it was not used for `IDLE_CLOSE_S`, none of its actors is alive, its rate buckets
+        are full, and it is not degraded.
         """
         alive = self.parts.system.cells
         return (
@@ -167,7 +167,7 @@ class PartnerDirectory:
         self._makers = makers
         self._partners: dict[str, PartnerActors] = {}
         self._owns = owns
-        self._ending: list[Cell] = []  # given up, and maybe finishing a message
+        self._ending: list[Cell] = []  # given up; each may be finishing a message
         self._catalogue = self._catalogue_cell()
 
     def partner(self, partner_id: str) -> PartnerActors:
@@ -217,8 +217,8 @@ class PartnerDirectory:
     def give_up(self, shard: int | None, *, at_once: bool) -> list[trio.Event]:
         """Close the partners of a shard, or all; return an event for the end of each actor.
 
-        Actors end after their current message, or in the middle of it if `at_once`. With `at_once`,
-        the actors that an earlier call let finish their message end as well.
+        Actors end after their current message or, with `at_once`, in the middle of it. `at_once`
+        also ends actors that are still finishing a message after an earlier call.
         """
         cells: list[Cell] = []
         for partner_id, partner in list(self._partners.items()):

@@ -19,7 +19,7 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 async def find_standing(parts: Parts, player: Player) -> Standing:
-    """Return what a player may join now. Raises `StoreOutage`."""
+    """Return a player's oldest running match and waiting seat. Raises `StoreOutage`."""
     own = await open_seats_of_player(parts.database.reader, *player, 1)
     match_id = own.running[0][1] if own.running else None
     seat = own.waiting

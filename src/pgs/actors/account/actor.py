@@ -59,7 +59,7 @@ class AccountActor(DispatchingActor):
         return await self._carry_out(decision, PLATFORM)
 
     async def _apply_rule(self, command: AccountCommand[object], envelope: Envelope) -> object:
-        """Check the caller, decide by the command's rule, and carry out the decision."""
+        """Check the caller, apply the command's rule, and carry out its decision."""
         if self._account is None:
             return BadRequest(NO_SUCH_PARTNER)
         by, context = _caller_of(command), self._context()
@@ -152,7 +152,10 @@ class AccountActor(DispatchingActor):
     async def _check_caller(
         self, account: Account, command: AccountCommand[object], now: int
     ) -> Refusal | None:
-        """Return why the command may not change the account in its current state, or None."""
+        """Return why the caller may not give this command now, or None.
+
+        The reason is the caller's role or step-up, or a newer revision of the account.
+        """
         if command.rule is not None:
             uid = _caller_of(command)
             member = account.members.get(uid)

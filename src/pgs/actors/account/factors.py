@@ -37,8 +37,8 @@ def enrol_totp(
     """Decide to add an authenticator that waits for its first code.
 
     Only the reply shows its secret; rows hold it sealed. Enrolling again before the first code
-    replaces the secret without another event. A member can repeat this call without a code, so
-    events for each call could fill the log.
+    replaces the secret without another event. A member can repeat this call without a code, so one
+    event for each call could fill the log.
     """
     member = account.members.get(command.by)
     if member is None:
@@ -96,7 +96,7 @@ class CheckedCode(msgspec.Struct, frozen=True):
 def check_code(
     account: Account, command: VerifyTotp, factor: Factor, context: Context
 ) -> CheckedCode:
-    """Return the result of a member's code. `factor`: its state before the attempt was counted."""
+    """Return the result of checking a code. `factor`: as it was before the attempt was counted."""
     uid, now = command.by, context.real
     purpose = factor_context(account.partner_id, uid)
 

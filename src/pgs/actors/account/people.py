@@ -130,7 +130,7 @@ def accept_invite(
     """Decide to make the caller a member.
 
     If the caller accepts invites of two accounts at the same time, the unique index of members
-    allows one.
+    allows only one.
     """
     accepted = invites.accept(
         found.invite,

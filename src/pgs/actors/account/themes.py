@@ -1,4 +1,4 @@
-"""Decides which theme an environment has after a member's or a test key's change."""
+"""The rule about the themes of frames, which members and test keys change."""
 
 from msgspec.structs import replace
 

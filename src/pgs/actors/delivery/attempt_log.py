@@ -19,8 +19,7 @@ from pgs.storage.webhooks import Endpoint, set_failures
 class Recorded(msgspec.Struct, frozen=True):
     """A try as it was logged.
 
-    `endpoint` has the new count of failures in a row. It is None if the try left the count as it
-    was.
+    `endpoint` has the new count of failures in a row; None if the count did not change.
     """
 
     attempt: Attempt

@@ -1,6 +1,6 @@
-"""A cell: the bounded mailbox of one actor, which outlives the actor, and the task that runs it.
+"""A cell: the bounded mailbox of one actor, and the task that runs the actor.
 
-The rules are those of docs/architecture.md:
+The mailbox outlives the actor. The rules are those of docs/architecture.md:
 
 - The actor handles one message at a time. With an ask it may take further waiting asks from the
   queue and handle them together. A message that was taken from the queue is handled to the end,
@@ -210,10 +210,10 @@ class Cell:
     async def _run(self) -> None:
         try:
             # This scope is cancelled `STOP_GRACE_S` after the stop began, or by `give_up` at once.
-            # The whole task has one scope, because a scope for each message would cost more than
-            # the message itself. The scope shields the task even while it waits for a message,
-            # because lifting the shield for each wait would cost a tenth of a message. A cancelled
-            # system ends the task by `stop`.
+            # The whole task has one scope, because a scope for each message would take longer than
+            # the message itself. It also shields the task while the task waits for a message:
+            # lifting the shield for each wait would make a message a tenth slower. When the system
+            # is cancelled, it calls `stop`, which ends the task.
             with trio.CancelScope(shield=True, deadline=self._work_until) as self._work:
                 while await self._live():
                     pass
@@ -234,8 +234,8 @@ class Cell:
             await actor.load()
         except Exception as error:
             # The message at the head of the queue fails; the next one tries to load again. If the
-            # database cannot be reached, that is no fault of this partner, and a cool-down could
-            # last longer than the outage. So the crash is not counted.
+            # database cannot be reached, the crash is not counted: it is no fault of this partner,
+            # and a cool-down could last longer than the outage.
             of_all = isinstance(error, ReadFailed) and error.of_all
             self._broke(error, self._queue.pop(0) if self._queue else None, counts=not of_all)
             return bool(self._queue) and not self.restarts.degraded(trio.current_time())
@@ -276,7 +276,7 @@ class Cell:
             trio.lowlevel.reschedule(task)
 
     async def _park(self) -> None:
-        """Wait for a message, or for `stop`, which a cancelled system calls, too."""
+        """Wait for a message, or for `stop`, which the system also calls when it is cancelled."""
         self._parked = trio.lowlevel.current_task()
         await trio.lowlevel.wait_task_rescheduled(self._unpark)
 
@@ -287,10 +287,10 @@ class Cell:
     # --- failures
 
     def _refused(self, error: Exception, envelope: Envelope) -> bool:
-        """Fail an ask that changed nothing, because there was no room or the write failed.
+        """Fail an ask that changed nothing because there was no room or its write failed.
 
-        Returns False for any other error, and for any error of an event: such an error ends this
-        life of the actor. The event is then lost; only the rows show the change that it reported.
+        Returns False for any other error, and for any error of an event. Such an error ends this
+        life of the actor. An event is then lost; only the rows show the change that it reported.
         """
         if not envelope.is_ask:
             return False

@@ -76,7 +76,7 @@ class Envelope:
     def fail(self, error: Exception) -> None:
         """Make the asker's `ask` raise `error`, unless it was answered before.
 
-        Each asker needs an exception object of its own.
+        Never give the same exception object to two askers.
         """
         self._resolve(Error(error))
 

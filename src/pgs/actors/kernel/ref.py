@@ -40,8 +40,8 @@ class Ref:
     async def ask(self, command: Command[R], within: float = ASK_DEADLINE_S) -> R:
         """Return the actor's reply to `command`.
 
-        `within`: seconds that the command may wait in the queue. Raises `Overloaded` when nothing
-        was done, and `Crashed` when it is unknown what was done.
+        `within`: seconds that the command may wait in the queue. Raises `Overloaded` or `Degraded`
+        when nothing was done, and `Crashed` when it is unknown what was done.
         """
         envelope = Envelope(command, self._mailbox.system.now() + within)
         self._mailbox.post(envelope)

@@ -41,8 +41,8 @@ class System:
     """Runs all actors in one nursery.
 
     Start `refuse_when_cancelled` in that nursery, and call `tend` every `TEND_S`. `cells` are the
-    actors with a task. `now` reads trio's clock without looking up the trio run each time. Make a
-    system inside its trio run.
+    actors with a task. `now` reads trio's clock without looking up the trio run each time, so
+    create the system inside the trio run.
     """
 
     def __init__(

@@ -37,7 +37,7 @@ class KeptErrors:
 
     @contextmanager
     def keep(self) -> Iterator[None]:
-        """Keep the error of a block for `check`."""
+        """Catch an error of the block and keep it for `check`."""
         try:
             yield
         except (Overloaded, Crashed) as error:
@@ -82,7 +82,7 @@ async def assemble_invoices(parts: Parts, directory: PartnerDirectory) -> None:
     async with aclosing(billable):
         async for partner_id, environment in billable:
             await assemble(partner_id, environment, last)
-    # The list above misses drafts that have all their lines. A crash leaves such a draft.
+    # A crash can leave a draft that has all of its lines. The list above misses such drafts.
     drafts = _each(
         parts, FIRST_DRAFT, lambda reader, after: drafts_after(reader, last, after, PAGE)
     )

@@ -37,15 +37,16 @@ PRUNE_S = 3600.0
 """Seconds between two prunings. Old tries are not shown, so their rows may stay another hour."""
 
 FINALISE_S = 60.0
-"""Seconds between two attempts to make yesterday final. Reads do it too, so nobody waits for it."""
+"""Seconds between two attempts to make yesterday final. A call that reads days makes them final
+too, so nobody waits for this."""
 
 ASSEMBLE_S = 600.0
 """Seconds between two searches for invoices to assemble: a month is billed soon after it is
 final."""
 
 COUNT_S = 60.0
-"""Seconds between two counts of open charges and payouts. They are reported after a day, so a
-minute is early enough."""
+"""Seconds between two counts of open charges and payouts. One that stays open is reported after a
+day, so a minute is early enough."""
 
 WATCH_CLOCK_S = 60.0
 """Seconds between two comparisons of the clock with the newest row. Correcting a clock takes

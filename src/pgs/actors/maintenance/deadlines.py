@@ -15,17 +15,17 @@ PAGE_PAUSE_S = 0.05
 """Seconds of pause after a page, so that the actors can work: at most 10,000 messages a second."""
 
 SEARCH_AT_LEAST_S = 60
-"""The rows are searched at least this often, in seconds.
+"""Seconds between two searches of the rows, at most.
 
 After a commit of unknown outcome a row may be due although nobody noted its deadline. One example
-is a payout that was never asked for.
+is a payout that settlement was never asked for.
 """
 
 SEARCH_AGAIN_S = 1.0
-"""The owner of a row that stays due is told again after this many seconds."""
+"""Seconds until the owner of a row that stays due is told again."""
 
 RING_AGAIN_S = 1.0
-"""A table whose mailbox has no room is told again after this many seconds."""
+"""Seconds until a table whose mailbox had no room is told again."""
 
 
 async def tell_due(parts: Parts, directory: PartnerDirectory) -> None:
@@ -54,11 +54,11 @@ async def ring_alarms(parts: Parts, directory: PartnerDirectory) -> None:
     """Tell every table whose alarm is due to look at its clock."""
     alarms, now = parts.alarms, trio.current_time()
     while (key := alarms.find_due(now)) is not None:
-        alarms.set(key, now + RING_AGAIN_S)  # set first, because telling the table may fail
+        alarms.set(key, now + RING_AGAIN_S)  # set first: telling the table may fail
         partner_id, match_id = key
         partner = directory.owned(partner_id)
         if partner is None:
-            done = not directory.is_open(partner_id)  # it was given up
+            done = not directory.is_open(partner_id)  # the partner was given up
         else:
             done = partner.table(match_id).tell(LookAgain())
         if done:

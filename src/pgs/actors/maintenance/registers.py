@@ -26,12 +26,12 @@ async def close_idle_partners(_: Parts, directory: PartnerDirectory) -> None:
 
 
 async def refresh_registry(parts: Parts, directory: PartnerDirectory) -> None:
-    """Read every account anew. Raises `StoreOutage`."""
+    """Read every account again. Raises `StoreOutage`."""
     _tell_written(parts, directory, await parts.registry.refresh())
 
 
 async def follow_others(parts: Parts, directory: PartnerDirectory) -> None:
-    """Read what other nodes have changed of accounts, tiers and terms. Raises `StoreOutage`."""
+    """Read other nodes' changes to accounts, tiers and terms. Raises `StoreOutage`."""
     _tell_written(parts, directory, await parts.registry.follow())
     # Tiers and terms are a few rows: reading them costs no more than asking whether they changed.
     await parts.catalogue.refresh()
@@ -58,7 +58,7 @@ def _tell_written(parts: Parts, directory: PartnerDirectory, written: Iterable[s
 
 
 async def refresh_catalogue(parts: Parts, _: PartnerDirectory) -> None:
-    """Read tiers and rake terms anew. Raises `StoreOutage`."""
+    """Read tiers and rake terms again. Raises `StoreOutage`."""
     await parts.catalogue.refresh()
 
 

@@ -16,8 +16,8 @@ class TryDone(Command[None], frozen=True):
     """Log the outcome of one try at delivering a nudge.
 
     `number` counts from 1. `tried_at`: when the try began, in epoch seconds. `last`: no other try
-    follows. `test`: the try sent a test event. `resend`: a member had the nudge of a match sent
-    again.
+    follows. `test`: the try sent a test event. `resend`: the try repeats a nudge at a member's
+    request.
     """
 
     nudge_id: str

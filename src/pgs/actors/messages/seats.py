@@ -130,7 +130,7 @@ class MatchDue(Message, frozen=True):
 
 
 class EndPlay(Message, frozen=True):
-    """End this match. Its table sends the message again until the match has ended."""
+    """End a match as its table has decided. The table repeats this until the match has ended."""
 
     match_id: str
     decision: MatchDecision
@@ -162,7 +162,7 @@ class AskPayoutsNow(Command[AskedNow], frozen=True):
 
 
 class ResolveCharge(Command[Seat | None], frozen=True):
-    """Decide a pending stake in settlement's place. The reply is None if it was not open."""
+    """Decide a pending stake in settlement's place; the reply is the seat, None if not pending."""
 
     seat_id: str
     decision: Literal["confirmed", "declined"]

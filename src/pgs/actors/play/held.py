@@ -19,7 +19,7 @@ one command at a time each; the rest is for join calls."""
 
 
 class Ending(Exception):
-    """The command has to wait until the end that the table has decided is on disk."""
+    """The command must wait: the table has decided an end that is not on disk yet."""
 
 
 class HeldCommands:

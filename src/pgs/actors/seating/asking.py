@@ -19,8 +19,8 @@ ANSWER_S = 10.0
 pending and its call is answered with 503, or the payout stays due."""
 
 SLOT_WAIT_S = 2.0
-"""Seconds of `ANSWER_S` that an ask may wait for a slot. The call itself then has the 8 s that it
-may take, so a call that is cut short says something about the server."""
+"""Seconds of `ANSWER_S` that an ask may wait for a slot. The call itself then still has its 8 s, so
+a call that is cut short is the server's fault."""
 
 TOO_SLOW = f"no answer within {ANSWER_S:.0f} seconds"
 
@@ -42,9 +42,9 @@ class Question(msgspec.Struct, frozen=True):
 
 
 async def ask(parts: Parts, question: Question) -> ChargeAnswer | None:
-    """Return settlement's answer; None if it was not asked, or gave none in time.
+    """Return settlement's answer; None if settlement was not asked or did not answer in time.
 
-    Raises what the port raises, apart from `UndefinedAnswer`.
+    Raises what the port raises, except `UndefinedAnswer`.
     """
     settlements, deadline = parts.settlements, trio.current_time() + ANSWER_S
     limit = settlements.again if question.again else settlements.first
@@ -57,7 +57,7 @@ async def ask(parts: Parts, question: Question) -> ChargeAnswer | None:
         parts.on_event("settlement_held_back")
         return None
     try:
-        # Calls may have been stopped while this one waited.
+        # The breaker may have opened while this call waited for its slot.
         if not settlements.breaker.begin(question.item_id, trio.current_time()):
             parts.on_event("settlement_held_back")
             return None

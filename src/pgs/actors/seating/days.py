@@ -1,4 +1,4 @@
-"""Making days final: no figure of a final day changes any more."""
+"""Makes days final. The figures of a final day never change again."""
 
 from pgs.actors.kernel.mail import Envelope
 from pgs.actors.messages.seats import FinalDay, FinaliseDays

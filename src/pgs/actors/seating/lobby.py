@@ -78,8 +78,8 @@ class Lobby:
     ) -> Seat | None:
         """Return the seat that a stake joins in the test environment, or None if it has to wait.
 
-        `planned`: the ids of all seats that are about to be committed. `waiting`: those of
-        these seats that will wait. A new seat has a higher sequence than all known ones.
+        `planned`: the ids of all seats that are about to be committed. `waiting`: the seats among
+        them that will wait. A new seat has a higher sequence than all known ones.
         """
         pool = pool_of(seat)
         known = self._pools.get(pool, {}).values()
@@ -95,8 +95,8 @@ class Lobby:
     async def next_pairs(self, now: int) -> list[Pair]:
         """Return up to `PAGE` pairs to commit, left from the last wave or made by a new one.
 
-        A pair is left out if one of its seats was closed after the wave, or if one of its players
-        has left or was paired after it. So a player who waits in several pools gets one match.
+        A pair is left out if, since the wave, one of its seats was closed, or one of its players
+        left or was paired. So a player who waits in several pools gets one match.
         """
         if not self._paired:
             for pool in tuple(self._pools):

@@ -125,7 +125,7 @@ class SettlementActor(DispatchingActor):
             self._report_declined(match_id, payout)
 
     async def _pay_at_once(self, port: SettlementPort, message: PayOut) -> None:
-        """Pay everything that a match owes, in one task: the embedded settlement confirms it."""
+        """Pay everything that a match owes in one task: the embedded settlement confirms it all."""
         try:
             with trio.move_on_after(ANSWER_S):
                 answers = [await port.pay(message.match_id, payout) for payout in message.payouts]
@@ -141,7 +141,7 @@ class SettlementActor(DispatchingActor):
             self._asks.confirm(self._partner_id, payout_id(match_id, seat_id))
 
     def _tell_if_paid(self, message: PayOut) -> bool:
-        """Tell the seats actor if every payout of the match is confirmed; return whether it is."""
+        """If every payout of the match is confirmed, tell the seats actor and return True."""
         paid = all(
             self._asks.find(self._partner_id, payout_id(message.match_id, payout.seat_id)).said
             == "confirmed"

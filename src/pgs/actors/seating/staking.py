@@ -50,8 +50,8 @@ async def stake_seat(
 ) -> Seated | Refusal | Later:
     """Take a seat and return it, or return the seat that the idempotency key took before.
 
-    Stakes that wait behind this one are taken along. Each is decided as it would be alone, after
-    those before it.
+    Stakes that wait behind this one are taken along. They are decided in order, each as if it had
+    come alone.
     """
     others = _others(seats, command)
     if others:
@@ -88,7 +88,7 @@ async def _take_alone(seats: Seating, envelope: Envelope) -> Seated | Refusal | 
 
 
 def _others(seats: Seating, command: StakeSeat) -> list[Envelope]:
-    """Return the stakes to decide together with `command`, which leave the mailbox.
+    """Take the stakes to decide together with `command` out of the mailbox, and return them.
 
     A second stake with the same key stays in the mailbox, because the seat that it repeats has to
     be written first.
@@ -120,8 +120,8 @@ async def _take_together(
 ) -> Seated | Refusal | Later | None:
     """Answer `others` and return the answer to `first`; None if it has to be decided again.
 
-    Any error before the commit may be the fault of one of them. The stakes without an answer are
-    then decided one by one, so that each fails alone.
+    An error before the commit may be the fault of a single stake. The stakes without an answer are
+    then decided one by one, so that only that one fails.
     """
     plan = seats.plan()
     answer: Seated | Refusal | Later | None = None
@@ -235,7 +235,7 @@ def find_price(
 ) -> SeatPrice | Refusal:
     """Return the price of a seat, or why it cannot be taken.
 
-    Without `sent_usd_cents`, the partner expects whatever a seat costs.
+    Without `sent_usd_cents`, the partner accepts whatever a seat costs.
     """
     account = seats.active_account
     if account is None:

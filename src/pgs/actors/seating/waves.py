@@ -45,7 +45,7 @@ async def _commit_next_pairs(seats: Seating) -> None:
 async def wake_lobbies(parts: Parts, directory: PartnerDirectory) -> None:
     """Open the seats actor of every partner with live seats to pair. Raises `StoreOutage`.
 
-    It runs after the start and when this node takes shards over, because a seats actor that is not
+    This runs after the start and when the node takes shards over, because a seats actor that is not
     open starts no waves.
     """
     for partner_id in await read_in_bulk(parts.database, partners_with_seats_to_pair):

@@ -22,8 +22,8 @@ BACKLOG_LIMIT = 256
 dropped."""
 
 CALLS_PER_S = 20
-"""Calls that one subscriber is told of in a second, as the interface promises. People cannot read
-more; the others are counted."""
+"""Calls a second that one subscriber is told of, as the interface promises. People cannot read
+more; further calls are only counted."""
 
 Kind = Literal["seat", "match", "nudge", "call", "calls", "refusal", "budget"]
 

@@ -1,4 +1,4 @@
-"""What the settlement server has been asked since the start and has not decided yet."""
+"""The charges and payouts that settlement was asked for since the start and has not decided."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -7,8 +7,8 @@ from typing import Literal
 import msgspec
 
 ASKS_MAX = 100_000
-"""Charges and payouts that are remembered: some 30 MB. Beyond that the oldest is forgotten. It is
-then asked for once more, which is harmless."""
+"""Charges and payouts that are remembered: some 30 MB. Beyond that the oldest is forgotten.
+Settlement is then asked for it once more, which is harmless."""
 
 Said = Literal["confirmed", "pending", "declined"]
 
@@ -42,7 +42,7 @@ class Asks:
         return self._asks.get((partner_id, item_id), Ask())
 
     def begin(self, partner_id: str, item_id: str) -> bool:
-        """Note that an item is being asked for; return False if it already is."""
+        """Note that a call about an item begins; return False if one is already under way."""
         key = (partner_id, item_id)
         if key in self._under_way:
             return False
@@ -61,18 +61,18 @@ class Asks:
             self._asks.popitem(last=False)
 
     def confirm(self, partner_id: str, item_id: str) -> None:
-        """Note that a payout is confirmed and must not be asked for again."""
+        """Note that a payout is confirmed, so that settlement is not asked for it again."""
         known = self.find(partner_id, item_id)
         self._asks[partner_id, item_id] = msgspec.structs.replace(known, said="confirmed")
 
     def reopen(self, partner_id: str, item_id: str) -> None:
-        """Let a payout that was declined be asked for again."""
+        """Let settlement be asked again for a payout that it declined."""
         known = self.find(partner_id, item_id)
         if known.said == "declined":
             self._asks[partner_id, item_id] = msgspec.structs.replace(known, said=None)
 
     def forget_all(self, belongs: Callable[[str], bool]) -> None:
-        """Forget the items of these partners, even those that are being asked for."""
+        """Forget the items of these partners, even those with a call under way."""
         for key in [key for key in self._asks if belongs(key[0])]:
             del self._asks[key]
         self._under_way = {key for key in self._under_way if not belongs(key[0])}

@@ -3,11 +3,12 @@
 from typing import Literal
 
 BREAK_AFTER = 5
-"""Seats or payouts in a row, all different, that get no answer before calls stop. Fewer could be
-chance. A single one that fails again and again must not stop the others."""
+"""Seats or payouts in a row, each counted once, that get no answer before calls stop. Fewer could
+be chance. A single one that fails again and again must not stop the others."""
 
 OPEN_MIN_S = 2.0
-"""Seconds without calls after the breaker has opened. A server that restarts needs about that."""
+"""Seconds without calls after the breaker has opened. A server that restarts needs about as
+long."""
 
 OPEN_MAX_S = 30.0
 """Seconds of the longest pause without calls. The pause doubles with each try that fails. The
@@ -63,7 +64,7 @@ class Breaker:
         return was_open
 
     def unanswered(self, item_id: str, now: float) -> float | None:
-        """Note a call without an answer; return for how many seconds this stops calls, or None.
+        """Note a call without an answer; return the seconds for which it stops calls, or None.
 
         Calls that were under way when the breaker opened change nothing any more.
         """

@@ -12,7 +12,7 @@ class ClockWatch:
         self._told = False
 
     def newest_row(self, at: int | None) -> bool:
-        """Take the time of the newest row; return whether to report that it is ahead.
+        """Note the time of the newest row; return whether to report that the row is ahead.
 
         While the rows are ahead, only the first call returns True.
         """

@@ -42,7 +42,7 @@ class ResultsBells:
         return self._held.get(partner_id, 0)
 
     def __len__(self) -> int:
-        """Return how many partners have calls that are held."""
+        """Return how many partners have held calls."""
         return len(self._held)
 
     @contextmanager

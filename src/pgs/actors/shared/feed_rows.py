@@ -1,7 +1,7 @@
-"""Rows of the results feeds that were read lately, as the feed shows them.
+"""Recently read rows of the results feeds, as the feed shows them.
 
-A row of a feed moves to the end with each change, and so gets a new position. So a kept row is
-right for as long as the database still has a row at its position.
+With each change a row moves to the end of its feed and gets a new position. So a kept row is right
+as long as the database still has a row at its position.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 
 class FeedRows(Generic[R]):
-    """Rows by feed and position, in two generations: those kept or read lately, and older ones."""
+    """Rows by feed and position, in two generations: recently kept or read rows, and older ones."""
 
     def __init__(self, most: int = KEPT_ROWS_MAX) -> None:
         self._most = most

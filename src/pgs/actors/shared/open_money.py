@@ -9,7 +9,7 @@ OVERDUE_S: Final = 24 * 3600
 open needs a person."""
 
 TELL_EVERY_S: Final = 24 * 3600
-"""Seconds between two log lines about what is open too long: one a day, so that nobody mutes it."""
+"""Seconds between two log lines about overdue items: one a day, so that nobody mutes them."""
 
 
 class OpenMoney:
@@ -22,11 +22,11 @@ class OpenMoney:
 
     @property
     def overdue(self) -> int:
-        """How many charges and payouts are open for more than a day."""
+        """How many charges and payouts have been open for more than a day."""
         return self.charges.overdue + self.payouts.overdue
 
     def counted(self, charges: OpenCount, payouts: OpenCount, now: int) -> bool:
-        """Note a count; return True if items are overdue and none was reported for a day."""
+        """Note a count; return True if items are overdue and the last report is a day old."""
         self.charges, self.payouts = charges, payouts
         if not self.overdue:
             self._told_at = None

@@ -97,7 +97,7 @@ class Registry:
         self._on_publish(account)
 
     async def refresh(self) -> list[str]:
-        """Read every account again; return the known partners whose rows others have written.
+        """Read every account again; return the ids of known accounts that others have changed.
 
         Raises `StoreOutage`; the snapshot then stays as it was.
         """
@@ -111,9 +111,9 @@ class Registry:
         return self._take_over(written, read_at)
 
     async def follow(self) -> list[str]:
-        """Read the accounts that others have changed; return those of them that were known.
+        """Read the accounts that others have changed; return the ids of those known before.
 
-        It costs one short query if nothing has changed. Raises `StoreOutage`; the snapshot then
+        If nothing has changed, this costs one short query. Raises `StoreOutage`; the snapshot then
         stays as it was.
         """
         # Take the known count before the query. Counts only grow, so if the query finds the same
@@ -137,7 +137,7 @@ class Registry:
         return known is not None and known.version > account.version
 
     def _take_over(self, written: list[Account], read_at: float) -> list[str]:
-        """Publish what others have written; return those of the partners that were known."""
+        """Publish what others have written; return the ids of the accounts known before."""
         known = [one.partner_id for one in written if one.partner_id in self._accounts]
         for account in written:
             self.publish(account)

@@ -23,10 +23,9 @@ class AccountCommand(Command[R], Generic[R], frozen=True, kw_only=True):
     shows it.
 
     `if_revision`: the account's revision that the caller has seen. If the account has another one
-    by now, the reply is `partner_changed`. `rule`: the rule by which the admin API let
-    `by` call. The actor applies it again, so that a member who was just removed or demoted changes
-    nothing.
-    `sign_in`: the sign-in in which `by` calls. Step-up windows belong to it.
+    by now, the reply is `partner_changed`. `rule`: the admin API's rule that admitted `by`. The
+    actor applies it again, so that a member who was just removed or demoted changes nothing.
+    `sign_in`: the sign-in of `by`, to which step-up windows belong.
     """
 
     if_revision: int | None = None

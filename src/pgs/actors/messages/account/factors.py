@@ -31,7 +31,7 @@ class EnrollTotp(AccountCommand[Enrolment | Refusal | BadRequest], frozen=True):
 
 
 class SteppedUp(msgspec.Struct, frozen=True):
-    """A code was right. `until` and `fresh_until`: epoch seconds at which the windows end."""
+    """The code was right. `until`, `fresh_until`: when the window and the fresh one end."""
 
     until: int
     fresh_until: int

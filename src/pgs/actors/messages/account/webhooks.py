@@ -57,7 +57,7 @@ class ResendNoted(msgspec.Struct, frozen=True):
 
 
 class NoteResend(AccountCommand[ResendNoted | Refusal | BadRequest], frozen=True):
-    """Write into the event log that a member has the nudge of an attempt sent again."""
+    """Write into the event log that a member wants the nudge of an attempt to be sent again."""
 
     by: str
     environment: Environment
