@@ -16,7 +16,7 @@ from pgs.domain.tiers import Price
 class ApiKey(msgspec.Struct, frozen=True):
     """A key's record. The service does not keep the key itself: it looks keys up by `key_hash`.
 
-    `created_by` is the uid of the member who made it, None if the platform did.
+    `created_by` is the uid of the member who made the key, None if the platform did.
     """
 
     key_id: str
@@ -33,7 +33,7 @@ class ApiKey(msgspec.Struct, frozen=True):
         return self.revokes_at is not None and now >= self.revokes_at
 
     def status(self, now: int) -> str:
-        """Return `active`, `scheduled` or `revoked`."""
+        """Return `active`, `scheduled` (a revocation is due later) or `revoked`."""
         if self.revokes_at is None:
             return "active"
         return "revoked" if self.is_revoked(now) else "scheduled"
@@ -60,7 +60,7 @@ class Licence(msgspec.Struct, frozen=True):
 
 
 class Account(msgspec.Struct, frozen=True):
-    """All account data that decides a partner's calls.
+    """All data of an account against which a partner's calls are checked.
 
     `revision` rises with every change except those of authenticators. Two readings of the same rows
     are equal, because `keys` are in the order of `in_order` and origins in alphabetical order.

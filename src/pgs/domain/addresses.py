@@ -1,7 +1,7 @@
 """The addresses that a webhook may be delivered to: public ones, according to our own tables.
 
-`ipaddress.is_global` of Python 3.11 accepts multicast, NAT64 and 6to4 addresses, and its other
-answers depend on the interpreter's version.
+Python's own test is not good enough: in Python 3.11 `ipaddress.is_global` accepts multicast, NAT64
+and 6to4 addresses, and its other answers depend on the interpreter's version.
 
 IPv4: the special ranges are refused, everything else is public.
 

@@ -14,8 +14,8 @@ from pgs.domain.environments import Environment
 from pgs.domain.keyring import KeyRing, same, sign
 
 CURSOR_MAX: Final = 512
-"""Characters of the longest cursor that is read. A partner id, a kind and a position of 64
-characters take about 200."""
+"""Characters of the longest cursor that is read. A cursor with a position of 64 characters has
+about 200."""
 
 _FORMAT = "pgc1"
 _PURPOSE = "cursor"

@@ -22,7 +22,7 @@ def normalise_domain(text: str) -> str | None:
 
 
 def inside(email: str, domain: str) -> bool:
-    """Return whether an address is of exactly `domain`, a result of `normalise_domain`."""
+    """Return whether an address is in exactly `domain`, which `normalise_domain` has returned."""
     return email_domain(email) == domain
 
 

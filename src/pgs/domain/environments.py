@@ -1,4 +1,4 @@
-"""The two environments, `test` and `live`, in which a partner's play is kept apart."""
+"""The two environments, `test` and `live`, which keep a partner's play apart."""
 
 from typing import Literal, TypeGuard
 

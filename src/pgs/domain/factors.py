@@ -26,8 +26,8 @@ FRESH_S: Final = 2 * 60
 """Seconds for which a window is fresh. Calls that create a credential need a fresh window."""
 
 MAX_WRONG_CODES: Final = 5
-"""Codes in a row that have to be wrong to set a lock. Two of a million codes are right at any time,
-so five guesses succeed once in 100,000 locks."""
+"""Codes in a row that set a lock if all of them are wrong. Two of a million codes are right at any
+time, so five guesses succeed once in 100,000 locks."""
 
 LOCK_S: Final = 15 * 60
 """Seconds for which no code is checked after too many wrong ones. So nobody can guess more than
@@ -36,8 +36,8 @@ five codes in a quarter of an hour."""
 
 MAX_LOCKS: Final = 5
 """Locks with no right code between them, after which no code is checked until somebody resets the
-authenticator. So an attacker has at most 25 guesses, of which one is right in one case of
-20,000."""
+authenticator. So an attacker has at most 25 guesses, and a chance of 1 in 20,000 that one is
+right."""
 
 WINDOWS_MAX: Final = 8
 """Sign-ins of one member with an open window. A person uses two or three browsers at the same
@@ -56,7 +56,7 @@ class Window(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Factor(HidesSecrets, msgspec.Struct, frozen=True):
-    """A member's authenticator and when it last opened the window. Times in epoch seconds.
+    """A member's authenticator and the step-up windows that it opened. Times in epoch seconds.
 
     `Factor()` stands for a member without an authenticator. `sealed_secret` is in force;
     `pending_sealed_secret` waits for its first code. `last_step` is the time step of the last
@@ -122,7 +122,7 @@ def factor_state(factor: Factor, sign_in: str, now: int) -> FactorState:
 
 
 def lock_left(factor: Factor, now: int) -> int:
-    """Return the seconds until codes are worth trying again, or 0 without a lock.
+    """Return the seconds until codes are checked again, or 0 without a lock.
 
     For a lock that only a reset ends, the result is `LOCK_S`.
     """
@@ -187,7 +187,7 @@ def verify(
 ) -> tuple[Factor, Verified | Refusal]:
     """Return the factor after a code, and the verdict on the code.
 
-    `factor`: its state before the attempt was counted. `step` and `pending_step`: the time steps in
+    `factor`: as it was before the attempt was counted. `step` and `pending_step`: the time steps in
     which the code is right for the authenticator in force and for the pending one; None if the code
     is wrong or there is no such authenticator. Do this in order:
 

@@ -1,7 +1,7 @@
 """The proof that a request or a command was sent by a node of this installation.
 
 Nodes share one key ring. A node that forwards a request names one of the ring's keys and adds a
-MAC; only another holder of the ring can do so. The MAC covers the receiving node, the method, the
+MAC, which only a holder of the ring can make. The MAC covers the receiving node, the method, the
 target and the credential, so that it proves nothing about any other request. It also covers the
 request's id. The proof carries this id, so the request has the same one on both nodes.
 """
@@ -12,8 +12,8 @@ from typing import Final
 from pgs.domain.keyring import KeyRing, same, sign
 
 PROOF_MAX: Final = 192
-"""Characters of a proof: a key's id, a dot and 43 characters make at most 60, and the dot and id of
-a request at most 69 more."""
+"""Characters of a proof: a key's id, a dot and the MAC's 43 characters make at most 60, a further
+dot and the request's id at most 69 more."""
 
 _PURPOSE: Final = "forward"
 _COMMAND: Final = "operator's command"

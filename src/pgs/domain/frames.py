@@ -75,7 +75,7 @@ class Snapshot(msgspec.Struct, frozen=True, tag_field="type", tag="snapshot", re
     """A match as one side sees it. `result` and `end_reason` are set once it has ended.
 
     `moves`: the moves that led to `state`, the newest `MOVES_SENT_MAX` of them, the oldest first.
-    `increment_ms`: what each move adds to the time of its side, in games where it adds any.
+    `increment_ms`: the time that a side gains with each of its moves, in games that grant any.
     """
 
     match_id: str

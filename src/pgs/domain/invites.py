@@ -72,8 +72,8 @@ def accept(
 
     `invite` is an invite of `partner_id`, or None if no invite has the id. `uid` and `email` belong
     to the person who signed in; the issuer has verified the address. `member_of` is the id of the
-    account of which this person is a member already, or None. `admin_domain` is the account's
-    domain as it is now; it may have been set since the invite was issued.
+    account that this person already belongs to, or None. `admin_domain` is the account's domain as
+    it is now; it may have been set since the invite was issued.
     """
     status = None if invite is None else invite.status(now)
     if invite is None or status == "revoked":

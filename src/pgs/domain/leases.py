@@ -20,7 +20,7 @@ stop a node's answers."""
 
 HOLD_S: Final = 1.5
 """Seconds for which a node answers from memory, counted from when it submitted its newest committed
-beat. A node that takes its shards over waits until this time has passed."""
+beat. Another node that takes its shards over waits until this time has passed."""
 
 TAKE_S: Final = 2.0
 """Seconds without a new beat of a node after which another node ends its session. More than
@@ -111,9 +111,9 @@ def starts_of(
 ) -> dict[int, float]:
     """Return, by shard, the time from which its new owner may answer.
 
-    `lasts` has what `answers_from` takes of each shard. `own` are the numbers of all sessions of
-    this process: when such a session ended, the process dropped what it held in memory, so there is
-    nothing to wait for.
+    `lasts` has the argument `last` of `answers_from` for each shard. `own` are the numbers of all
+    sessions of this process: when such a session ended, the process dropped what it held in memory,
+    so there is nothing to wait for.
     """
     others = {
         shard: None if last is not None and last.session in own else last

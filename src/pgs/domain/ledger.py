@@ -70,7 +70,7 @@ def charge(seat: Seat) -> Transfer:
 def settle(record: MatchWithSeats) -> Iterator[Transfer]:
     """Yield the transfers that empty the escrow of a match whose money is recorded on its seats.
 
-    Each stake is refunded, or pays its rake and the rest of it to the winner.
+    Each stake is refunded, or is divided into its rake and a part of the winner's prize.
     """
     match_id, winner = record.match.match_id, record.match.winner_player_id
     for seat in record.seats:
@@ -104,7 +104,7 @@ def row_after(
 
 
 def hash_of(row: LedgerRow, before: str) -> str:
-    """Return the SHA-256, in hex, of the hash before a row and the row's other fields.
+    """Return the SHA-256, in hex, of the previous row's hash `before` and the row's fields.
 
     The row's number is left out, so that a row in the wrong place can be told from an altered one.
     """

@@ -13,7 +13,7 @@ LIKENESS_NAMES: Final = 64
 """Names with which one name is compared; further ones are left out. No call has as many fields."""
 
 _LEAST_RATIO = 0.75
-"""Shares of matching characters that names need at least to count as alike. `gameID` and `game`
+"""Shares of matching characters: names with at least this share count as alike. `gameID` and `game`
 both count as alike with `gameId`; `tier` and `type` do not count as alike."""
 
 

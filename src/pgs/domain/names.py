@@ -37,23 +37,24 @@ _IDEMPOTENCY_KEY = re.compile(IDEMPOTENCY_KEY, re.ASCII)
 def is_partner_id(text: str) -> bool:
     """Return whether `text` can name a partner.
 
-    A partner's id has 3 to 32 of a-z 0-9 -, begins with a letter, and is not reserved.
+    A partner's id has 3 to 32 characters of a-z, 0-9 and -, begins with a letter, and is not
+    reserved.
     """
     return _PARTNER_ID.fullmatch(text) is not None and text not in RESERVED_PARTNER_IDS
 
 
 def is_tier_id(text: str) -> bool:
-    """Return whether `text` can name a tier: 1 to 32 of a-z 0-9 -."""
+    """Return whether `text` can name a tier: 1 to 32 characters of a-z, 0-9 and -."""
     return _CATALOGUE_ID.fullmatch(text) is not None
 
 
 def is_player_id(text: str) -> bool:
-    """Return whether `text` can name a player: 1 to 64 of A-Z a-z 0-9 _ -."""
+    """Return whether `text` can name a player: whether it matches `PLAYER_ID`."""
     return _PLAYER_ID.fullmatch(text) is not None
 
 
 def is_idempotency_key(text: str) -> bool:
-    """Return whether `text` can be an idempotency key: 1 to 128 of A-Z a-z 0-9 _ - . :."""
+    """Return whether `text` can be an idempotency key: whether it matches `IDEMPOTENCY_KEY`."""
     return _IDEMPOTENCY_KEY.fullmatch(text) is not None
 
 

@@ -16,9 +16,8 @@ Pool = tuple[str, str, str, int, str]
 def pool_of(seat: Seat) -> Pool:
     """Return the pool in which a seat waits.
 
-    A pool is named after partner, game, tier, the tier's revision, and the settlement that holds
-    the stake. The settlement is part of the name because only a settlement that holds both stakes
-    can pay the prize.
+    The seats of a pool share partner, game, tier, the tier's revision and the settlement that holds
+    the stakes. Only a settlement that holds both stakes can pay the prize.
     """
     return (seat.partner_id, seat.game_id, seat.tier_id, seat.tier_revision, seat.settlement)
 

@@ -2,9 +2,9 @@
 
 A bucket counts in whole numbers: time in ticks of a microsecond, credit in millionths of a token. A
 tick therefore earns exactly `rate` units of credit. A token may be taken in the tick in which it
-becomes due. The fraction still missing then is less than a tick earns. It stays on the bucket as
-debt, so the long-run rate is exact too. Rounding to ticks loses at most the credit of half a tick,
-and only when the bucket becomes full.
+becomes due. What is still missing then is less than a tick earns. It stays on the bucket as debt,
+so the long-run rate is exact too. Rounding to ticks loses at most the credit of half a tick, and
+only when the bucket becomes full.
 """
 
 from functools import lru_cache
@@ -134,7 +134,8 @@ class Bucket:
     def spend(self, now: float) -> int:
         """Take one token and return 0; if there is none, return the seconds until the next try.
 
-        It is `take` with a cost of 1, for callers that do not report what is left in the bucket.
+        The same as `take` with a cost of 1, for callers that do not report what is left in the
+        bucket.
         """
         missing = _TICKS - self._earn(now)
         if missing < self._rate:

@@ -25,7 +25,7 @@ class AdminRule(msgspec.Struct, frozen=True):
 
     `path` is a template with `{names}`. `roles`: who may call. `step_up`: the step-up window that
     the caller needs. `membership`: whether the caller must belong to an account; if not, neither
-    role nor step-up is checked. `once_enrolled`: step-up is only checked of callers who have an
+    role nor step-up is checked. `once_enrolled`: step-up is only checked for callers who have an
     authenticator.
     """
 

@@ -62,7 +62,7 @@ class Seat(msgspec.Struct, frozen=True):
 
     `due_at`: when the seats actor must act on the seat, unless the seat changes before.
     `closing`: why a seat whose stake is pending will be closed once the stake is confirmed.
-    `settlement`: who holds the stake, from the seat's first moment on; it never changes.
+    `settlement`: who holds the stake; this never changes.
     `side`: the seat's side in its match, where side 0 moves first.
     """
 
@@ -106,9 +106,10 @@ class Seat(msgspec.Struct, frozen=True):
 def retry_at(since: int, now: int, lot: int = 0) -> int:
     """Return when settlement is asked again; it has owed an answer since `since`.
 
-    The wait is a quarter of the time passed, within `RETRY_MIN_S` and `RETRY_MAX_S`. `lot`, a
-    random number from 0 to `LOT_MAX`, shortens it by up to a quarter, but never below the minimum:
-    seats that failed together should not all be asked for in the same second.
+    The wait is a quarter of the time since then, but at least `RETRY_MIN_S` and at most
+    `RETRY_MAX_S`. `lot`, a random number from 0 to `LOT_MAX`, shortens it by up to a quarter, but
+    never below the minimum, so that seats that failed together are not all retried in the same
+    second.
     """
     wait_s = max(RETRY_MIN_S, min(RETRY_MAX_S, (now - since) // 4))
     return now + max(RETRY_MIN_S, wait_s - wait_s * lot // (4 * LOT_MAX))

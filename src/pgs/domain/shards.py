@@ -29,7 +29,7 @@ class Node(msgspec.Struct, frozen=True):
 
 
 def shard_of_platform() -> int:
-    """Return the shard whose owner works for the whole installation, for example changes tiers."""
+    """Return the shard whose owner does what concerns all partners, such as changing tiers."""
     return 0
 
 
@@ -52,10 +52,10 @@ def share_out(owners: Mapping[int, str], nodes: Collection[str]) -> dict[int, st
     """Return the node that should own each shard; an empty dict if `nodes` is empty.
 
     `owners` are the shards that are owned now, and `nodes` the nodes that take shards: those that
-    run and are not being drained. Every two nodes get the same number of shards or differ by one,
-    and as few shards as possible change hands. The result depends on nothing else, so all nodes
-    that see the same owners come to the same result. If the result is given as `owners`, it is
-    returned unchanged, so no shard moves once every shard is at the node that should own it.
+    run and are not being drained. The shares of any two nodes differ by at most one shard, and as
+    few shards as possible change hands. The result depends on nothing else, so all nodes that see
+    the same owners come to the same result. If the result is given as `owners`, it is returned
+    unchanged, so no shard moves once every shard is at the node that should own it.
     """
     if not nodes:
         return {}

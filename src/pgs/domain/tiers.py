@@ -38,7 +38,7 @@ class Price(msgspec.Struct, frozen=True):
 
 
 class SeatPrice(msgspec.Struct, frozen=True):
-    """What a seat is taken for: the tier's revision, the stake charged, and the match's prize."""
+    """The terms of a seat: the tier's revision, the stake charged, and the match's prize."""
 
     tier_revision: int
     stake_usd_cents: int
@@ -85,7 +85,7 @@ class Tier(msgspec.Struct, frozen=True):
         )
 
     def entry_usd_cents(self, price: Price | None) -> int:
-        """Return what a seat costs at this partner: the price if it is in force, else the floor."""
+        """Return the stake of a seat: the partner's price if it is in force, else the floor."""
         return (
             price.entry_usd_cents
             if price is not None and self.holds(price)
@@ -126,7 +126,7 @@ class TierCatalogue(msgspec.Struct, frozen=True):
 
 
 def price_seat(tier: Tier, price: Price | None, sent_usd_cents: int) -> SeatPrice | Refusal:
-    """Return what a seat is taken for, or why the stake that the partner sent is not acceptable.
+    """Return the terms of a seat, or why the stake that the partner sent is not acceptable.
 
     If no price is in force, any stake from the floor to the prize is accepted, and the floor is
     charged.

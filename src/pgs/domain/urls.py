@@ -2,7 +2,7 @@
 
 Registration checks only how the URL is written. Every delivery checks that the name resolves to
 public addresses. The parser is our own, and it refuses a text that would need repair: every known
-trick relies on two parsers that read the same text differently.
+attack relies on two parsers that read the same text differently.
 """
 
 import re

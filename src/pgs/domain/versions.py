@@ -1,4 +1,4 @@
-"""The API version on which a call with a key is answered."""
+"""The API version in which a call with a key is answered."""
 
 import re
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ _NUMBER = re.compile(rb"[1-9][0-9]{0,8}")
 def choose(
     header: bytes | str | None, pin: int, versions: ServedVersions = VERSIONS
 ) -> int | Refusal:
-    """Return the version to answer on: that of the header or, if there is no header, the pin.
+    """Return the version in which to answer: the header's or, if there is no header, the pin.
 
     `header` is the raw value of `X-Service-Api-Version`. Anything but an ASCII integer that names a
     served version is refused with `unsupported_api_version`; that answer names the pin.

@@ -80,7 +80,7 @@ def load_games(brought: Iterable[EntryPoint] | None = None) -> dict[str, Rules]:
     return games
 
 
-@cache  # finding them takes a look into every installed distribution
+@cache  # finding them reads the metadata of every installed distribution
 def _of_other_distributions() -> tuple[EntryPoint, ...]:
     return tuple(entry_points(group=GROUP))
 

@@ -65,7 +65,7 @@ class Reversi:
         return state.turn
 
     def legal_moves(self, state: State) -> tuple[str, ...]:
-        """Return the squares that the side to move may take, row by row; if none, `pass`."""
+        """Return the squares that may be taken, row by row; if none, `pass`, or () at the end."""
         free = state.free
         if not free:
             return () if state.over else (PASS,)
