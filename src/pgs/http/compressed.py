@@ -9,7 +9,7 @@ from pgs.http.transport.heads import takes_coding
 
 def compressed_forms(folder: Traversable, name: str) -> dict[str, bytes]:
     """Return a file's compressed forms by the name of their coding, the smallest first."""
-    # scripts/web has compressed it with Brotli, for which Python has no module of its own.
+    # scripts/web has made the Brotli form, because Python's standard library cannot.
     by_brotli = folder.joinpath(f"{name}.br")
     forms = {"br": by_brotli.read_bytes()} if by_brotli.is_file() else {}
     forms["gzip"] = gzip.compress(folder.joinpath(name).read_bytes(), mtime=0)

@@ -19,7 +19,7 @@ _JSON, _TEXT = b"application/json", b"text/plain; version=0.0.4; charset=utf-8"
 
 
 class Answering(msgspec.Struct, frozen=True):
-    """A node, and the shards for which it answers: how many seconds ago it began, by shard."""
+    """A node, and for each shard that it answers for, the seconds since it began to."""
 
     node: str
     shards: dict[int, float]

@@ -1,7 +1,8 @@
 """The published documents: the guide, the reference, the changelog and the list of errors.
 
 Everything is rendered once, when the application is made. A HEAD is answered like a GET, without
-the body. Any other path or method is answered with a JSON error.
+the body. Any other path or method is answered with a JSON error, except that a browser gets a page
+for an unknown path below `/docs/`.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -100,8 +101,7 @@ def make_pages(base_url: str = "", portal: Portal | None = None) -> QuartTrio:
     `base_url` is the address of the service, for the documents that name it. Without `portal`,
     the portal's paths are unknown.
 
-    The application's 404 and 405 (with `Allow`) are JSON objects with `error`. Exceptions pass
-    through; the edge logs and answers them.
+    Exceptions pass through; the edge logs and answers them.
     """
     app = QuartTrio("pgs.http", static_folder=None)
     app.config.update(PROPAGATE_EXCEPTIONS=True, PROVIDE_AUTOMATIC_OPTIONS=False)

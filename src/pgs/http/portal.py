@@ -80,18 +80,17 @@ class Portal(msgspec.Struct, frozen=True):
 def read_portal(
     issuer: str, client_id: str, audience: str, folder: Traversable | None = None
 ) -> Portal | None:
-    """Return the portal in `folder` (default: the package's own).
+    """Return the portal in `folder`, by default the one in the package.
 
-    None if it was not built, or if nobody could sign in: without an issuer or a client id. The
-    package's own files are read once.
+    None if it was not built, or if nobody could sign in: without an issuer or a client id.
     """
     is_own = folder is None
     folder = folder or files("pgs").joinpath("web", "portal")
     template = folder.joinpath("portal.html")
     if not issuer or not client_id or not template.is_file():
         return None
-    # If the API has an audience of its own, the issuer's access tokens name it. Otherwise they may
-    # be opaque, so the page sends the ID token.
+    # If the API has another audience than the client id, access tokens name it. Otherwise access
+    # tokens may be opaque, so the page sends the ID token.
     data = PortalData(issuer, client_id, "id" if audience == client_id else "access")
     told = html.escape(msgspec.json.encode(data).decode(), quote=True)
     document = template.read_text("utf-8").replace(DATA_MARK, told)

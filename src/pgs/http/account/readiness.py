@@ -26,7 +26,7 @@ class GateRecord(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Readiness(msgspec.Struct, frozen=True, rename="camel"):
-    """Every gate between the account and a seat at a game, then advice that no seat depends on."""
+    """Every gate that a seat at a game must pass, then gates that are only advice."""
 
     environment: str
     game_id: str

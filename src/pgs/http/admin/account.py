@@ -28,9 +28,10 @@ class Pins(msgspec.Struct, frozen=True):
 class StepUp(msgspec.Struct, frozen=True, rename="camel"):
     """The windows and the lock of the caller's authenticator.
 
-    The times are the ends of the windows and of the lock, in epoch seconds. A time is absent while
-    its window is closed or nothing is locked. The windows are those of the caller's sign-in.
-    `needs_reset`: no code is checked until another admin or the operator resets the authenticator.
+    `until` and `fresh_until` are when the two windows of the caller's sign-in close, in epoch
+    seconds; absent while the window is closed. `locked_until` is the end of the lock, absent
+    without one. `needs_reset`: no code is checked until another admin or the operator resets the
+    authenticator.
     """
 
     enrolled: bool
@@ -41,7 +42,7 @@ class StepUp(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class AgreedTerms(msgspec.Struct, frozen=True, rename="camel"):
-    """The rake terms on offer, and the agreed ones; fields are absent if there are none."""
+    """The version of the rake terms on offer, and the agreed one; each absent if there is none."""
 
     offered_version: int | UnsetType = UNSET
     agreed_version: int | UnsetType = UNSET

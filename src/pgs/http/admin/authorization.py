@@ -45,7 +45,8 @@ _BAD_REVISION: Final = BadRequest(
 class Caller(msgspec.Struct, frozen=True):
     """Who calls the admin API.
 
-    `known` is None for somebody who is not a member of any account; they may only accept an invite.
+    `known` is None for somebody who is not a member of any account; they may only list and accept
+    the invites to their address.
     `seen` is the revision that a write names in If-Match, None if it names none.
     """
 
@@ -68,18 +69,18 @@ class Caller(msgspec.Struct, frozen=True):
     def account(self) -> Account:
         """The caller's account as it was when the call was admitted.
 
-        LookupError if the call asks for no membership.
+        LookupError if the caller is not a member.
         """
         return self._member().account
 
     @property
     def role(self) -> Role:
-        """The caller's role. LookupError if the call asks for no membership."""
+        """The caller's role. LookupError if the caller is not a member."""
         return self._member().member.role
 
     def _member(self) -> KnownMember:
         if self.known is None:
-            raise LookupError("this call asks for no membership")
+            raise LookupError("the caller is not a member of any account")
         return self.known
 
 
@@ -164,8 +165,8 @@ async def _admit(services: Services, identity: Identity, rule: AdminRule) -> Cal
 async def may_go_on(call: AdminCall) -> bool:
     """Return whether a stream may go on.
 
-    It may while the caller's token is valid and would still admit the caller to the same account,
-    and while this node owns the account.
+    It may go on while this node owns the account, and while the caller's token is valid and would
+    still admit the caller to the same account.
     """
     services, caller = call.services, call.principal
     if caller.known is not None and not services.is_here(caller.known.account.partner_id):

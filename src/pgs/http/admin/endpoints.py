@@ -41,7 +41,7 @@ def admin_read(
 
 
 def _with_revision(handler: Handler) -> Handler:
-    """Return a handler whose records carry the account's revision, if the caller has an account."""
+    """Return a handler that adds the account's revision as a header, if the caller has one."""
 
     @wraps(handler)
     async def read(call: CallBy[Any]) -> Answer:
@@ -83,8 +83,8 @@ def admin_write(
     """Return a write of the admin API. `path` is what follows `/partner/admin/`.
 
     `errors` are the refusals of this call; `partner_changed` is added, which any write can get.
-    `takes_seats`: the call may have taken a seat before an outage or a crash, so it is then refused
-    with the same reason as in the partner API.
+    `takes_seats`: an outage or a crash may come after the call has taken a seat. The answer is then
+    `settlement_unavailable`, as in the partner API.
     """
     return Endpoint(
         method=method,

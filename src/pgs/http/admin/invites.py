@@ -23,7 +23,7 @@ class NewInvite(msgspec.Struct, frozen=True):
 
 
 class InviteRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """An invite. `status` is the present one; `expires_at` in epoch seconds."""
+    """An invite with its present status. `expires_at` in epoch seconds."""
 
     invite_id: str
     email: str
@@ -82,7 +82,7 @@ async def list_invites(call: AdminCall) -> Answer:
 
 
 async def list_own_invites(call: AdminCall) -> Answer:
-    """Return the invites that the caller may accept. It is open to callers without an account."""
+    """Return the invites that the caller may accept. Callers without an account may call this."""
     if "cursor" in call.query:
         return refuse("invalid_cursor")  # this list has one page, so no cursor is ever issued
     parts, email = call.services.parts, call.principal.identity.email
@@ -109,7 +109,7 @@ async def create_invite(call: AdminCall) -> Answer:
 
 
 async def accept_invite(call: AdminCall) -> Answer:
-    """Make the caller a member. This call is open to callers who belong to no account."""
+    """Make the caller a member. Callers without an account may call this."""
     services, caller = call.services, call.principal
     invite_id = call.path["invite_id"]
     partner_id = await find_account_of(services.parts.database.reader, invite_id)

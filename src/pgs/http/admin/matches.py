@@ -131,7 +131,7 @@ async def _page_by_time(
 async def _page_by_seat(
     call: AdminCall, environment: Environment, wanted: Wanted, span: Span
 ) -> tuple[list[str], Page]:
-    """Return the ids of a page of the matches of some seats, those of the newest seats first."""
+    """Return the ids of a page of matches by their seats, the match of the newest seat first."""
     found = await _find(call, environment, wanted.before, wanted.limit + 1)
     shown, page = cut(call, _KIND, wanted, found, lambda one: one[0], environment)
     return list(dict.fromkeys(match_id for _, match_id in shown)), page
@@ -140,7 +140,7 @@ async def _page_by_seat(
 async def _find(
     call: AdminCall, environment: Environment, before: int, page_size: int
 ) -> list[tuple[int, str]]:
-    """Return a seat's sequence number and its match's id for what the narrowest filter finds."""
+    """Return the sequence number and the match id of each seat that the narrowest filter finds."""
     database, query = call.services.parts.database, call.query
     owner = (call.principal.account.partner_id, environment)
     if "seatId" in query or "idempotencyKey" in query:

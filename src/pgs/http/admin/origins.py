@@ -13,7 +13,7 @@ from pgs.http.api.endpoint import Answer
 
 
 class OriginOf(msgspec.Struct, frozen=True):
-    """An origin and the environment that it is for."""
+    """An origin and its environment."""
 
     environment: Environment
     origin: str
@@ -48,7 +48,7 @@ async def add_origin(call: AdminCall) -> Answer:
 
 
 async def remove_origin(call: AdminCall) -> Answer:
-    """Remove the origin that the body names, or the query if there is no body."""
+    """Remove the origin that the body names; without a body, the one that the query names."""
     named = convert(dict(call.query), OriginOf) if call.body is None else call.body
     if isinstance(named, BadRequest):
         return named

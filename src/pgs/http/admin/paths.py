@@ -6,7 +6,7 @@ from pgs.http.admin.authorization import AdminCall
 
 
 def environment_of(call: AdminCall) -> Environment:
-    """Return the environment of the path's `{env}`, where routes match only `live` and `test`."""
+    """Return the environment in the path's `{env}`. Routes match only `live` and `test` there."""
     return "live" if call.path["env"] == "live" else "test"
 
 

@@ -14,7 +14,9 @@ from pgs.storage.terms import offered_terms
 
 
 class TermsRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """The terms on offer, their text in Markdown, and the agreed ones; absent if there are none."""
+    """The terms on offer with their text in Markdown, and the agreed version.
+    Fields are absent if no terms are on offer or agreed.
+    """
 
     offered_version: int | UnsetType = UNSET
     text: str | UnsetType = UNSET

@@ -57,7 +57,7 @@ class TriedMatch(msgspec.Struct, frozen=True, rename="camel"):
 
 
 async def seat_two(call: AdminCall) -> Answer:
-    """Seat two new test players against each other, by the rules of a seat with a test key."""
+    """Seat two new test players against each other, by the same rules as with a test key."""
     request: TryGame = call.body
     parts, account = call.services.parts, account_now(call)
     if call.services.restricted_to == "live":

@@ -14,8 +14,8 @@ from pgs.http.api.endpoint import Answer
 class TierPrices(msgspec.Struct, frozen=True, rename="camel"):
     """A tier's numbers in US cents.
 
-    `price_usd_cents` is the price that the account has set, absent without one. `in_force` tells
-    whether that price is charged: a price below the floor or above the prize is not.
+    `price_usd_cents` is the price that the account has set, absent if it has set none. `in_force`
+    tells whether that price is charged: a price below the floor or above the prize is not.
     `entry_usd_cents` is what a seat costs now. `games` lists the games for which the tier is on
     offer.
     """

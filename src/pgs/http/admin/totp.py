@@ -34,7 +34,7 @@ class Code(HidesSecrets, msgspec.Struct, frozen=True):
 
 
 class SteppedUp(msgspec.Struct, frozen=True, rename="camel"):
-    """When the windows close, in epoch seconds."""
+    """When the two step-up windows close, in epoch seconds."""
 
     step_up_until: int
     fresh_until: int
@@ -49,7 +49,7 @@ async def enrol(call: AdminCall) -> Answer:
 
 
 async def verify(call: AdminCall) -> Answer:
-    """Open the step-up window with a code."""
+    """Open the step-up windows with a code; return when they close."""
     body: Code = call.body
     reply = await change(call, VerifyTotp, body.code)
     return (

@@ -51,8 +51,8 @@ class Verdict(msgspec.Struct, frozen=True):
 class _KeyVerdict(msgspec.Struct, frozen=True):
     """The part of a verdict that follows from a published key alone.
 
-    `principal`: who calls, if the call names no version. `pin`: the header of that version.
-    `refusal`: why the key makes no calls, whatever the call is.
+    `principal`: who calls, with the pinned version. `pin`: the header that states that version.
+    `refusal`: why every call with this key is refused, or None.
     """
 
     known: KnownKey
@@ -93,8 +93,8 @@ class KeyAuthenticator:
         parts = services.parts
         registry = parts.registry
 
-        # 1. The header and the key's format. A text that the registry knows is a key, so its form
-        # is not checked. That check would cost as much as all other steps before the rates.
+        # 1. The header and the key's format. A text that the registry knows is a key, so its format
+        # is not checked. That check would cost as much as all other steps before the rate limits.
         given, versions = [], []
         for name, value in headers:  # one loop, because every call takes it
             if name == b"authorization":
@@ -113,7 +113,7 @@ class KeyAuthenticator:
                 return Verdict(_RATE_LIMITED, _current(services) + overloaded(wait_s))
             return Verdict(refuse("registry_unavailable"), _current(services))
 
-        # 3. Rates. A known key draws from its partner's bucket, even if a later check refuses it.
+        # 3. Rate limits. A known key draws from its partner's bucket, even if it is refused later.
         # Unknown keys share a bucket.
         if known is None:
             unknown = parts.process_admission.admit_unknown(now)
@@ -158,8 +158,8 @@ class KeyAuthenticator:
     ) -> Verdict:
         """Return the verdict of the last steps on a key that may make calls.
 
-        `named`: the versions that the call asks for. If there are none, the versions give no notice
-        and the endpoint takes every key, these steps say nothing.
+        `named`: the versions that the call asks for. The caller skips these steps if there are
+        none, no version has a notice, and the endpoint takes keys of both environments.
         """
         services, known, principal = self._services, key_verdict.known, key_verdict.principal
         # 7. The version. 8. The kind of key.

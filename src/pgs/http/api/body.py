@@ -30,8 +30,8 @@ MAX_DIGITS: Final = 1000
 read more."""
 
 MAX_SAFE_INTEGER: Final = 2**53
-"""Units of any kind: the largest integer in a body. Every JSON reader holds integers up to this one
-exactly (RFC 8259, section 6)."""
+"""Units of any kind in the largest integer of a body. Every JSON reader holds integers up to this
+one exactly (RFC 8259, section 6)."""
 
 SafeInt = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
 """An integer field of a request. JSON carries its values exactly, and a bigint column holds them.
@@ -127,7 +127,7 @@ class PlainReader(Generic[S]):
     """Reads plain bodies of one type at once, without the steps that find and name faults.
 
     A body is plain if it fits the type and has each name once, no other names, no escapes and no
-    colons in its texts. `decode_object` and `convert` make the same value of it.
+    colons in its texts. `decode_object` and `convert` would return the same value for it.
     """
 
     def __init__(self, kind: type[S]) -> None:

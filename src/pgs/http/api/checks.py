@@ -34,7 +34,7 @@ def check(
 ) -> CallBy[object] | Refusal | BadRequest:
     """Return the call for its handler, or the first fault of query, launch and fields.
 
-    `licensed`: do not check the licence of the game.
+    With `licensed`, the licence of the game is not checked.
     """
     endpoint = request.endpoint
     query = parse_query(query_string, endpoint.query)

@@ -107,7 +107,7 @@ class Dispatcher:
             raise ValueError(f"no authenticator for: {unknown}")
 
     def end_streams(self) -> None:
-        """End all streams, those that are open and those that begin later: the service stops."""
+        """End all open streams, and each later one as it begins: the service stops."""
         self._streams.end_all()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -149,7 +149,7 @@ class Dispatcher:
         return path in self._websockets
 
     def find_direct(self, method: str, path: bytes) -> Found | None:
-        """Return the endpoint and the values in the path; None if it may answer with a stream."""
+        """Return the endpoint and the values in the path; None without one, or if it may stream."""
         found = self._routes.find(path)
         endpoint = found[0].get(method) if found else None
         if found is None or endpoint is None or endpoint.credential == "identity":

@@ -37,7 +37,7 @@ class OfAccount(Protocol):
 
 
 AccountCall = CallBy[OfAccount]
-"""A call that acts for an account, with whatever credential."""
+"""A call that acts for an account, with an API key or an identity token."""
 
 
 class Wanted(msgspec.Struct, frozen=True):

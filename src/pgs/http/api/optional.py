@@ -8,5 +8,5 @@ T = TypeVar("T")
 
 
 def or_unset(value: T | None) -> T | UnsetType:
-    """Return the value; `UNSET`, with which an answer lacks the field, if it is None."""
+    """Return the value; `UNSET` for None, so that the answer leaves the field out."""
     return UNSET if value is None else value

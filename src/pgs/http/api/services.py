@@ -13,7 +13,7 @@ from pgs.http.nodes.owners import NotHere, Owners
 
 
 def _ignore(endpoint: str, status: int, seconds: float) -> None:
-    """Record nothing."""
+    """Ignore an answered call."""
 
 
 class Services(msgspec.Struct, frozen=True):

@@ -59,7 +59,7 @@ class LogoAddress(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ShownTheme(msgspec.Struct, frozen=True, rename="camel"):
-    """What the frame and the partner see alike of a theme."""
+    """The fields of a theme that the frame and the partner both see."""
 
     environment: str
     display_name: str
@@ -87,7 +87,7 @@ class ThemeRecord(ShownTheme, frozen=True, rename="camel"):
 
 
 async def read_sent(sent: SentTheme) -> StoredTheme | Refusal:
-    """Return the theme that a body describes, or why it is refused. Fields come before the logo."""
+    """Return the theme that a body describes, or why it is refused. The logo is checked last."""
     theme = Theme(
         sent.display_name,
         sent.primary_color,

@@ -1,4 +1,4 @@
-"""Converts bodies and answers to and from a call's API version; headers of a version that ends.
+"""Converts bodies and answers between API versions, and makes the headers of a version that ends.
 
 Handlers take and make records with the names of the oldest served version. Each rename of a later
 version is a row of `ServedVersions.renames`. It is applied here to bodies and to answers. The
@@ -15,7 +15,8 @@ from pgs.domain.errors import BadRequest
 from pgs.domain.versions import Notice, ServedVersions
 
 Names = Mapping[type, Mapping[str, str]]
-"""For each type of record, the fields that have another name, by the name in the oldest version."""
+"""For each type of record, the fields that are renamed: the name in the oldest version, the new
+one."""
 
 
 def names_in(version: int, versions: ServedVersions) -> Names:
@@ -76,7 +77,7 @@ def ending(
 ) -> tuple[tuple[bytes, bytes], ...]:
     """Return the headers that tell when a version ends; none if no end is announced.
 
-    `Deprecation` is that of RFC 9745, `Sunset` that of RFC 8594.
+    RFC 9745 defines `Deprecation`, RFC 8594 `Sunset`.
     """
     notice: Notice | None = versions.notices.get(version)
     if notice is None or now < notice.starts_at:

@@ -33,7 +33,7 @@ def _twins(
     query: frozenset[str] = frozenset(),
     errors: tuple[str, ...],
 ) -> tuple[Endpoint, Endpoint]:
-    """Return the read for keys and the one for members.
+    """Return the endpoints of one read: for API keys, and for members.
 
     During an outage both answer `settlement_unavailable`.
     """

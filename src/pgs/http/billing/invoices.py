@@ -26,7 +26,7 @@ from pgs.storage.invoices import (
 )
 
 ALL_MONTHS: Final = (-(2**31), 2**31)
-"""Every month that there can be."""
+"""A first and a last month between which all months lie."""
 
 
 class InvoiceRecord(msgspec.Struct, frozen=True, rename="camel"):
@@ -76,7 +76,7 @@ class LinePage(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class LineMatch(msgspec.Struct, frozen=True, rename="camel"):
-    """A match, and the part of its stakes that was kept."""
+    """A match, and the rake that was kept of its stakes."""
 
     match_id: str
     ended_at: int
@@ -92,7 +92,7 @@ class MatchPage(msgspec.Struct, frozen=True, rename="camel"):
 
 
 async def list_invoices(call: AccountCall, environment: Environment) -> Answer:
-    """Return a page of the invoices whose months overlap the window, if there is one."""
+    """Return a page of the invoices, those of some months if the call names `from` and `to`."""
     limit = wanted_limit(call)
     if not isinstance(limit, int):
         return limit
@@ -201,7 +201,7 @@ _MATCHES: Final = "line-matches."
 
 
 def _window(call: AccountCall) -> tuple[int, int] | Refusal:
-    """Return the first and the last month of the window."""
+    """Return the months of `from` and `to`; all months if the call names neither."""
     wanted = parse_optional_range(call.query)
     if wanted is None:
         return ALL_MONTHS

@@ -16,8 +16,8 @@ def make_embed(
 ) -> EmbedApp:
     """Return the application for `/embed` and everything below it; `fallback` serves other paths.
 
-    `frame_url` is the document's address; empty for the one that comes with the package.
-    `for_portal`: the frame that the portal shows is served too.
+    `frame_url` is the document's address; empty for the document in the package. `for_portal`: the
+    frame that the portal shows is served too.
     """
     assets = read_assets()
     frame: Frame = (

@@ -237,7 +237,7 @@ class EmbedApp:
 
 
 def _accepted(scope: Scope) -> bytes:
-    """Return the value of Accept-Encoding, empty without one."""
+    """Return the value of Accept-Encoding; empty if the header is missing."""
     return b",".join(value for name, value in scope["headers"] if name == b"accept-encoding")
 
 

@@ -46,16 +46,13 @@ class Assets(msgspec.Struct, frozen=True):
 
 
 def read_assets(folder: Traversable | None = None) -> Assets:
-    """Return the build in `folder` (default: the package's own), empty if there is none.
-
-    The package's own is read once.
-    """
+    """Return the build in `folder`, by default the one in the package; empty if there is none."""
     return packaged_assets() if folder is None else _read(folder)
 
 
 @cache
 def packaged_assets() -> Assets:
-    """Return the package's own build, which is read once in a process; empty if there is none."""
+    """Return the build in the package, which is read once; empty if there is none."""
     return _read(files("pgs").joinpath("web", "frame"))
 
 

@@ -1,4 +1,4 @@
-"""Which language the frame's document has."""
+"""Chooses the language of the frame's document."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -15,10 +15,10 @@ _LIMITS: Final = (
     ("maxLength", "at most {} characters"),
     ("pattern", "`{}`"),
 )
-"""What a schema says about a value, and how a table says it."""
+"""A schema's limits of a value, each with the words that a table has for it."""
 
 _WHOLE: Final = 2**53
-"""Units of any kind: the bound of every whole number in JSON. Tables of fields leave it out."""
+"""Units of any kind in the largest whole number of a JSON body. Tables of fields leave it out."""
 
 
 def parameter_rows(endpoint: Endpoint) -> list[str]:

@@ -23,8 +23,8 @@ _CHANGES: Final[tuple[Callable[[str], str], ...]] = (
 """Corrections of the most common mistakes, in the order in which they are applied."""
 
 _ALIKE: Final = 0.8
-"""Points of likeness that an unknown address below `/docs/` needs to be taken for a page. difflib
-computes them, and equal texts have 1."""
+"""Points of likeness that an unknown address below `/docs/` needs to be taken for a page's. difflib
+computes them; equal texts have 1."""
 
 _ALIKE_CHARS: Final = 64
 """Characters of the longest address that is compared with the pages: a comparison costs time."""

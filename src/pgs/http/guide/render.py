@@ -29,7 +29,7 @@ _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 def as_published(text: str) -> str:
-    """Return Markdown with links to published pages only. Of other links, the text remains."""
+    """Return Markdown with links to published pages only; of other links, only the text is kept."""
     return _LINK.sub(_target, _IMAGE.sub(r"\1", text))
 
 

@@ -55,7 +55,7 @@ NAMES: Final = (
     ("going-live", "Going live"),
     ("changelog", "Changelog"),
 )
-"""The pages in the order of the menu, with the titles that stand there."""
+"""The pages with their titles, in the order of the menu."""
 
 
 def read_published(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Finds where an issuer publishes its keys, by OpenID Connect Discovery 1.0."""
+"""Finds the URL of an issuer's keys, by OpenID Connect Discovery 1.0."""
 
 from typing import Final
 

@@ -131,7 +131,7 @@ def _import(kty: str, jwk: Json) -> Key | None:
 
 
 class KeyCache:
-    """The issuer's keys as last fetched. `load` fetches them in bounded time; it raises NotFetched.
+    """The issuer's keys as last fetched. `load` fetches them in bounded time or raises NotFetched.
 
     Callers who need the keys at the same time share one fetch. The fetch goes on even if the caller
     who began it is cancelled. While the issuer cannot be reached, or publishes no usable key, the

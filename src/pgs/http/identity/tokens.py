@@ -1,4 +1,4 @@
-"""Parses identity tokens and checks their claims. Their signatures are checked in `verifier`.
+"""Parses identity tokens and checks their claims. `verifier` checks their signatures.
 
 Parsing is strict: canonical base64url, no repeated names, no `NaN` or `Infinity`. This
 module refuses whatever the standards (RFC 7515, 7519, 8725) allow a reader to ignore or to refuse.
@@ -90,10 +90,10 @@ _EMAIL = re.compile(r"[^\x00-\x20\x7f-\xa0\ud800-\udfff@]+@[^\x00-\x20\x7f-\xa0\
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """A person with a verified token. `uid` is the token's `sub`; `email` is spelled as in it.
+    """A person with a verified token. `uid` is the token's `sub`; `email` is spelled as there.
 
-    `expires_at` is the time in epoch seconds at which the token expires. `sign_in` is a name for
-    the sign-in from which the token comes; nobody can derive the contents of the token from it.
+    `expires_at` is in epoch seconds. `sign_in` names the sign-in from which the token comes. It is
+    a hash, so nobody can derive the contents of the token from it.
     """
 
     uid: str
@@ -183,7 +183,8 @@ def sign_in_of(token: ParsedToken) -> str:
     """Return the name of the sign-in from which a token comes.
 
     All tokens of one sign-in have the same name if the issuer tells sign-ins apart, by `sid` or
-    else by `auth_time`. Otherwise each token is a sign-in of its own: by `jti`, else by its text.
+    else by `auth_time`. Otherwise each token counts as one sign-in, named by `jti`, else by its
+    text.
     """
     for name in ("sid", "auth_time", "jti"):
         value = token.claims.get(name)

@@ -95,7 +95,7 @@ class IdentityVerifier:
     async def keep_keys(self) -> None:
         """Fetch the keys now, and again from time to time, until this is cancelled.
 
-        So a wrong setting is reported at the start, not when somebody first signs in.
+        A wrong setting is therefore reported at the start, not when somebody first signs in.
         """
         while True:
             await self._keys.refresh()

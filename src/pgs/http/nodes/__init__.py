@@ -1,1 +1,1 @@
-"""Requests among several nodes: which node a request belongs to, and how it gets there."""
+"""Sends each request to the node that owns its shard, in an installation of several nodes."""

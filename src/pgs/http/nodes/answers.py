@@ -1,4 +1,4 @@
-"""Answers of a node that can neither serve a request nor hand it on."""
+"""Answers of a node that can neither serve a request nor forward it."""
 
 from typing import Final
 

@@ -132,7 +132,7 @@ class NodeCalls:
 
 
 def passed_on(headers: Headers) -> Headers:
-    """Return the headers of a message that concern more than one connection, in lower case."""
+    """Return the headers of a message to pass on, in lower case: all but `_OWN_CONNECTION`."""
     lowered = [(name.lower(), value) for name, value in headers]
     return [pair for pair in lowered if pair[0] not in _OWN_CONNECTION]
 

@@ -49,7 +49,7 @@ LONGEST_S: Final = 600.0
 """Seconds that the sender waits for an answer: as long as an operator's command may take."""
 
 AGAIN_S: Final = 0.2
-"""Seconds after which an answer that broke off is asked for again."""
+"""Seconds from an answer that broke off until the sender asks for it again."""
 
 BROKEN_MAX: Final = 10
 """Times in a row that the sender gets no answer before it gives up. The receiver has most likely
@@ -71,12 +71,12 @@ class Carrier(Protocol):
 
 
 class _Carried:
-    """A command of another node that is being carried out, or has been."""
+    """A command of another node, and its answer once it has been carried out."""
 
     def __init__(self) -> None:
         self.ended = trio.Event()
         self.ended_at = float("inf")
-        self.answer: bytes | None = None  # None after the end: it was cut off
+        self.answer: bytes | None = None  # still None after the end: the command was cut off
 
 
 class CommandReceiver:
@@ -133,7 +133,7 @@ class CommandReceiver:
         return True
 
     def _why_not(self, path: str, at_ms: int) -> DirectAnswer | None:
-        """Return the refusal of a command whose stamp is new; None if the command may begin."""
+        """Return the refusal of a command with an unknown stamp; None if the command may begin."""
         if path == AGAIN_PATH:
             return _refusal(410, "The node has started anew since it got the command.")
         now_ms = self._clock.real_ms()

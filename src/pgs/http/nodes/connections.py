@@ -1,8 +1,8 @@
 """The connections of this node to the others. Each carries one call at a time.
 
-A connection is kept for the next call. httpcore's own pool asks every connection about its state at
-each call, so its costs grow with the square of the calls under way. Here a call asks only the
-connection that it is about to take, which is the one that was used last.
+A connection is kept for the next call. httpcore's pool checks the state of every connection at each
+call, so its cost grows with the square of the calls under way. Here a call checks only the
+connection that it is about to take, the one that was used last.
 """
 
 from collections import defaultdict
@@ -15,7 +15,7 @@ import trio
 
 CONNECTIONS_MAX: Final = 512
 """Connections to other nodes at once. Each held call and each live stream keeps one for as long as
-it lasts; a proxy that learns the owners leaves few requests to forward."""
+it lasts. A proxy that learns the owners leaves few requests to forward."""
 
 KEPT_MAX: Final = 32
 """Connections that are kept open without a request. They save a round trip each."""

@@ -1,8 +1,8 @@
-"""Serves the requests of this node's own partners, and hands all others to their shard's owner.
+"""Serves the requests of this node's partners, and forwards all others to their shard's owner.
 
-A request that is handed on carries a proof of that (`pgs.domain.forwards`). The receiver checks
-the request as if it had come from outside. If it is not the owner, it answers 503 and asks the
-client to try again, so that no request goes round in circles.
+A forwarded request carries a proof that a node forwarded it (`pgs.domain.forwards`). The receiver
+checks it as if it had come from outside. A receiver that is not the owner answers 503 and asks the
+client to try again, so that no request is forwarded twice.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -37,14 +37,14 @@ from pgs.http.transport.heads import FORWARDED
 
 
 class NodeApp(DirectApp, Protocol):
-    """An application that serves this node's own partners."""
+    """An application that serves the partners of this node."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any, /) -> None:
         """Serve one ASGI scope.
 
         Raises `NotHere`, before it has read the body or answered, if this node does not own the
-        partner. Raises `NotOwned` if this node has given the partner up meanwhile; then it has
-        done nothing and not answered.
+        partner. Raises `NotOwned`, before it has changed or answered anything, if this node has
+        given the partner up meanwhile.
         """
         ...
 
@@ -54,7 +54,7 @@ class NodeApp(DirectApp, Protocol):
 
 
 class Forwarding:
-    """The application of a node among several, around the one that serves its own partners.
+    """The application of one of several nodes; `app` serves the partners of this node.
 
     `ring` returns the key ring that all nodes share. `on_event` is told of `forwarded`, of
     `forward_refused` (a forwarded request for which this is not the owner), `forward_ownerless`,
@@ -113,7 +113,7 @@ class Forwarding:
 
     @property
     def direct_paths(self) -> Collection[bytes]:
-        """The paths without variable parts that requests may have."""
+        """The paths without variable parts that the application serves."""
         return self._app.direct_paths
 
     def serves_socket(self, path: bytes, headers: Headers, subprotocols: Sequence[str]) -> bool:
@@ -168,7 +168,7 @@ class Forwarding:
     async def _hand_on(
         self, owner: Node | None, scope: Scope, receive: Receive, send: Send
     ) -> DirectAnswer | None:
-        """Hand a request on. Return None once the owner's answer was sent, else this node's answer.
+        """Forward a request. Return None once the owner's answer was sent, else this node's answer.
 
         Raises `ClientGone`.
         """
@@ -236,7 +236,7 @@ class Forwarding:
         return (FORWARDED, proof.encode())
 
     def _id_of_forwarded(self, scope: Scope) -> str | None:
-        """Return the id that a request had at the node that forwarded it, None for any other."""
+        """Return the id of a forwarded request at the node that forwarded it; None for others."""
         return self._proven_id(
             scope["state"].get("forwarded"),
             scope.get("method", "GET"),
@@ -253,7 +253,7 @@ class Forwarding:
         return id_of_forwarded(self._ring(), text, me, method, target, credential)
 
     def _refuse(self, owner: Node) -> DirectAnswer:
-        """Return the answer to a request that was forwarded here and belongs elsewhere."""
+        """Return the answer to a forwarded request whose shard this node does not own."""
         self._on_event("forward_refused")
         refusal = try_again()
         return msgspec.structs.replace(refusal, headers=(*refusal.headers, _named(owner)))

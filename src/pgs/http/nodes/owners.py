@@ -6,7 +6,7 @@ from pgs.domain.shards import Node
 
 
 class Owners(Protocol):
-    """Who owns which shard at this moment."""
+    """The owners of the shards at this moment."""
 
     @property
     def me(self) -> Node:

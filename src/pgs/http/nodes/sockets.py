@@ -1,8 +1,8 @@
 """Carries one WebSocket to the node that owns its shard.
 
-Both nodes ping their own side. The other node bounds what the client sends and how fast; here only
-the size of one message is bounded. What one side sends is read no faster than the other side takes
-it.
+This node pings the client, and the other node pings this one. The other node limits the size and
+the rate of the client's messages; this node limits only the size of one message from the other
+node. Each side is read no faster than the other side takes its messages.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -77,8 +77,8 @@ class ForwardedSocket:
             return
         stream = await self._connect()
         try:
-            # If the client gives its handshake up, the other node must not read it any more: this
-            # socket would replace the player's next one.
+            # If the client abandons its handshake, the connection to the other node is closed.
+            # Otherwise this socket would replace the player's next one there.
             answer = await unless_gone(self._shake_hands(stream), receive)
             if isinstance(answer, AcceptConnection):
                 headers = [self._named]
@@ -204,7 +204,7 @@ class ForwardedSocket:
             trio.ClosedResourceError,
             wsproto.utilities.LocalProtocolError,
         ):
-            return  # the task that reads this side finds out
+            return  # the task that reads from the node notices the break
 
     async def _to_client(self, stream: trio.SocketStream, send: Send) -> int:
         """Pass on what the other node sends; return the code with which it closes."""

@@ -1,4 +1,4 @@
-"""One connection of one try, made to an address that the address rule allows.
+"""Makes the one connection of a try, to an address that the address rule allows.
 
 The name is looked up once, every address of the answer is checked, and the connection is made to
 one of those addresses. Every layer limits how much is read.

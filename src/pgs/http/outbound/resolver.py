@@ -115,8 +115,8 @@ class LimitedResolver(trio.abc.HostnameResolver):
 
     - At most `threads` look-ups that somebody waits for run at once, and `per_host` of one name.
       Others wait, and can be cancelled.
-    - A look-up that is cancelled while it runs frees its thread slot for another one, unless `left`
-      such look-ups are running already. It keeps its name's slot until its thread ends.
+    - A look-up that is cancelled while it runs frees its thread slot for another look-up, unless
+      `left` cancelled ones are running already. It keeps its name's slot until its thread ends.
     - A name that is known to be slow gets one thread, and all slow names together get `of_slow` of
       the `threads`.
 

@@ -1,4 +1,4 @@
-"""The platform's settlement server over HTTP: charges, payouts, and what has become of them."""
+"""Calls the platform's settlement server over HTTP: charges, payouts, and look-ups of both."""
 
 import re
 from pathlib import Path
@@ -22,8 +22,8 @@ ANSWER_BYTES: Final = 4096
 """Bytes of an answer. A valid one has one short field, so this is ten times what is needed."""
 
 PENDING_MAX: Final = 100_000
-"""Charges and payouts that are remembered as pending: some 15 MB. Others are posted again, which
-the server takes for the same request."""
+"""Charges and payouts that are remembered as pending: some 15 MB. Others are posted again, and the
+server treats that as the same request."""
 
 TOKEN_BYTES: Final = 4096
 """Bytes of the token's file. The longest tokens in use, signed ones with claims, have 2,000."""
@@ -35,8 +35,8 @@ _ANSWERS: Final = get_args(ChargeAnswer)
 class RemoteSettlement:
     """The settlement server at a URL, called with a token that no log and no repr shows.
 
-    A charge or payout that the server has called `pending` is looked up at the next call. It is
-    posted again only after a call that got no answer that the interface defines.
+    If the server has answered `pending`, the next call looks the charge or payout up. If the
+    look-up gets no answer that the interface defines, the call after it posts again.
 
     An answer that is not a 200 with a known status raises `UndefinedAnswer`, whose reason holds
     nothing that the server sent.
@@ -51,7 +51,7 @@ class RemoteSettlement:
         self._pending: set[str] = set()  # paths, each of which names a seat or a payout
 
     async def charge(self, seat: Seat) -> ChargeAnswer:
-        """Return the server's answer to a charge. It may be repeated. Raises `UndefinedAnswer`."""
+        """Return the server's answer to a charge. Raises `UndefinedAnswer`. May be repeated."""
         body: dict[str, str | int] = {
             "seatId": seat.seat_id,
             "partnerId": seat.partner_id,
@@ -62,7 +62,7 @@ class RemoteSettlement:
         return await self._ask("charges", seat.seat_id, body)
 
     async def pay(self, match_id: str, payout: Payout) -> ChargeAnswer:
-        """Return the server's answer to a payout. It may be repeated. Raises `UndefinedAnswer`."""
+        """Return the server's answer to a payout. Raises `UndefinedAnswer`. May be repeated."""
         body: dict[str, str | int] = {
             "matchId": match_id,
             "seatId": payout.seat_id,

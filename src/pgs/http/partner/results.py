@@ -184,7 +184,7 @@ async def _held_page(
         left_s = principal.key.revokes_at - parts.clock.now()
         until = min(until, trio.current_time() + max(0, left_s))
     while not page.results and trio.current_time() < until and not parts.bells.stopped:
-        _check_owned(call)  # a finished hand-over rings no more bells
+        _check_owned(call)  # after a hand-over no bell rings any more
         with trio.move_on_at(until):
             await bell.wait()
         _check_owned(call)

@@ -26,7 +26,7 @@ IdempotencyKey = Annotated[
 
 
 class TakeSeat(msgspec.Struct, frozen=True, rename="camel"):
-    """A player's stake on a game and tier.
+    """A purchase of a seat for a player, at a game and tier.
 
     `stake_usd_cents` is the price that the partner expects.
     """
@@ -140,7 +140,7 @@ def _shown(reply: Seated, held_back: HeldBack | None) -> SeatRecord | Refusal:
 
 
 async def read_seat(call: Call) -> Answer:
-    """Return a seat of the key's environment, with how it was paired."""
+    """Return a seat of the key's environment, with its pairing."""
     reader, principal = call.services.parts.database.reader, call.principal
     seat = await find_seat(reader, principal.partner_id, call.path["seat_id"])
     if seat is None or seat.environment != principal.environment:

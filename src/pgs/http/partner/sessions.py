@@ -32,7 +32,7 @@ class MintSession(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ResumableMatch(msgspec.Struct, frozen=True, rename="camel"):
-    """A match of the player's that has not ended."""
+    """A match of the player that has not ended."""
 
     match_id: str
     status: str = "started"

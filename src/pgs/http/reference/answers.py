@@ -210,7 +210,7 @@ MASKS: Final = {
     "qrSvg": "<svg …>",
     "code": "123456",
 }
-"""What stands for each secret in a published example."""
+"""The replacement of each secret in a published example, by the name of its field."""
 
 
 class Example(msgspec.Struct, frozen=True, rename="camel"):

@@ -81,7 +81,7 @@ _LINKS: Final[dict[str, dict[str, Any]]] = {
     },
 }
 _LIMITS: Final = (("SentTheme", "cornerRadius", {"minimum": 0, "maximum": RADIUS_MAX}),)
-"""Limits that a rule checks, in place of a type's wider ones."""
+"""Limits of fields that a rule checks: type, field and limits. They replace the field's type's."""
 
 _SNAKE = re.compile(r"`([a-z]+(?:_[a-z0-9]+)+)`")
 _EXAMPLES: Final = files("pgs.http").joinpath("reference", "examples.json")
@@ -98,7 +98,7 @@ def name_of(endpoint: Endpoint) -> str:
 
 
 def operation_id(endpoint: Endpoint) -> str:
-    """Return the name under which generated clients have the call."""
+    """Return the name of the call in generated clients."""
     words = re.findall(r"[a-z0-9]+", endpoint.path)
     return endpoint.method.lower() + "".join(word.title() for word in words)
 
@@ -106,7 +106,7 @@ def operation_id(endpoint: Endpoint) -> str:
 def make_openapi(
     table: Iterable[Endpoint], examples: Mapping[str, Example], base_url: str
 ) -> dict[str, Any]:
-    """Return the document. `examples` are by the calls' names."""
+    """Return the document. `examples` has the example of each call by `name_of` the call."""
     rows = list(table)
     schemas = schemas_of(rows)
     paths: dict[str, Any] = {}

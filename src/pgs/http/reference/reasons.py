@@ -1,4 +1,4 @@
-"""Which reasons a call can be refused with."""
+"""The reasons with which a call can be refused."""
 
 from typing import Final
 

@@ -163,8 +163,8 @@ class AcceptedSocket:
         self._inbox = Backlog(limits.inbox_messages, limits.inbox_chars)
         self._direct = direct
         self._outbox = Backlog(limits.outbox_messages, limits.outbox_chars)
-        # When the newest messages came, as many as may come in a second. An empty deque alone would
-        # take 760 bytes.
+        # Arrival times of the newest messages, at most as many as may come in a second. An empty
+        # deque alone would take 760 bytes.
         self._arrivals: list[float] = []
         self._handling = trio.CancelScope()
         self._flushing = trio.CancelScope()

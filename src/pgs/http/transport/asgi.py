@@ -19,7 +19,7 @@ OnEvent = Callable[[str], None]
 
 
 def ignore_event(name: str) -> None:
-    """The `OnEvent` of a caller that counts nothing."""
+    """Count nothing."""
 
 
 class ClientGone(Exception):

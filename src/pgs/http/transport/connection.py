@@ -1,4 +1,4 @@
-"""hypercorn 0.18's connection handling, with fixes for faults that it showed when it was run.
+"""hypercorn 0.18's connection handling, with fixes for faults that were seen in practice.
 
 A misbehaving client affects only its own connection, and only for a bounded time. `GuardedServer`
 replaces `hypercorn.trio.tcp_server.TCPServer`. The faults:

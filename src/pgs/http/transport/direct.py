@@ -13,9 +13,9 @@ class DirectRequest(HidesSecrets, msgspec.Struct, frozen=True):
     """A request whose head is plain and whose body has arrived.
 
     `path` is as it was sent, and has no percent sign. Names of `headers` are in lower case. The
-    first event of `receive` is that the client has left. `started` is when the request had
-    arrived, on trio's clock. `forwarded` is what another node says to prove that it forwarded the
-    request; nobody has checked it.
+    first event of `receive` is that the client has left. `started` is when the whole request had
+    arrived, on trio's clock. `forwarded` is a proof that another node forwarded the request; it
+    has not been checked.
     """
 
     SECRETS = frozenset({"headers", "body"})
@@ -44,11 +44,11 @@ class DirectApp(Protocol):
 
     @property
     def direct_paths(self) -> Collection[bytes]:
-        """Paths without variable parts that requests may have. There are not many."""
+        """The paths without variable parts that the application serves. There are few."""
         ...
 
     def serves_socket(self, path: bytes, headers: Headers, subprotocols: Sequence[str], /) -> bool:
-        """Return whether `serve_socket` answers a WebSocket at this path, unless it is refused."""
+        """Return whether a WebSocket at this path gets `serve_socket`, or is refused."""
         ...
 
     def find_direct(self, method: str, path: bytes, /) -> Any | None:

@@ -1,4 +1,4 @@
-"""hypercorn 0.18's tasks and HTTP/1 protocol, with fixes for faults that it showed when it was run.
+"""hypercorn 0.18's tasks and HTTP/1 protocol, with fixes for faults that were seen in practice.
 
 `pgs.http.transport.connection` does the same for the socket below, `websocket_guard` for the
 WebSocket stream above. The faults:

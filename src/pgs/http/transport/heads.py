@@ -5,10 +5,10 @@ differently.
 
 hypercorn's parser (h11 0.16) refuses the following by itself, and has the edge answer
 (`Edge.refuse`): a request line or header that is not HTTP, a Content-Length that is not a number,
-several that differ (equal ones it merges), any Transfer-Encoding except a single `chunked`, a
-missing or second Host in HTTP/1.1, control and 8-bit characters in the target. It accepts
-everything else that this module refuses. This module checks the parser's rules again, since the
-edge may be used with another parser.
+several Content-Length headers that differ (it merges equal ones), any Transfer-Encoding except a
+single `chunked`, a missing or second Host in HTTP/1.1, control and 8-bit characters in the target.
+It accepts everything else that this module refuses. This module checks the parser's rules again,
+since the edge may be used with another parser.
 """
 
 import re
@@ -62,7 +62,7 @@ class Head(HidesSecrets, msgspec.Struct, frozen=True):
     """An accepted head: its headers without the private ones, and which body follows.
 
     `content_length` is None if the head states none, as for a chunked body. `forwarded` is the
-    value of `FORWARDED`, which nobody has checked.
+    unchecked value of `FORWARDED`.
     """
 
     SECRETS = frozenset({"headers"})

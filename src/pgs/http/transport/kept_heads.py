@@ -1,8 +1,8 @@
-"""Reads plain heads like those that were read before, which is most of them.
+"""Reads plain heads, and does not parse again a head that it has read before.
 
-The requests that one kind of client sends to one path have the same head, but for the token of
-`Authorization` and the length of the body. So what a head says without its token is kept, and the
-next head that differs in nothing else is not taken apart again. Tokens are not kept.
+The requests that one kind of client sends to one path have the same head, except for the token of
+`Authorization` and the length of the body. So a parsed head is kept without its token, and serves
+for each later head that differs only in the token.
 """
 
 import re
@@ -36,7 +36,7 @@ _TOKEN = re.compile(rb"[!-~]+")
 
 
 class _Kept(HidesSecrets, msgspec.Struct, frozen=True):
-    """What a head says, the place of its token, and the headers before and after the token."""
+    """A parsed head, the place of its token, and the headers before and after the token."""
 
     SECRETS = frozenset({"before", "after"})
 
@@ -47,7 +47,7 @@ class _Kept(HidesSecrets, msgspec.Struct, frozen=True):
 
 
 class HeadReader:
-    """Reads heads, and keeps what heads of `paths` without a query say."""
+    """Reads heads, and keeps the parsed ones whose path is in `paths` and has no query."""
 
     def __init__(self, paths: Collection[bytes]) -> None:
         self._paths = paths

@@ -1,9 +1,9 @@
 """One WebSocket of the lane, from its handshake to its last byte.
 
 The handshake passes the edge and the application over ASGI. Once it is accepted, messages go
-straight between the connection and the `AcceptedSocket`: one task reads, the handler has another,
-and the task that sends a message to the client writes it, with one call. A separate task
-writes only what the client does not take at once.
+straight between the connection and the `AcceptedSocket`. One task reads, and the handler runs in
+another. A task that sends a message to the client also writes it, with one call; only what the
+client does not take at once is written by a separate task.
 """
 
 import os
@@ -110,7 +110,7 @@ class LaneSocket:
         return {"type": "websocket.disconnect" if self._accepted else "websocket.connect"}
 
     async def _respond(self, message: Message) -> None:
-        """Write what the application answers over ASGI: its answer to the handshake, a close."""
+        """Write what the application sends over ASGI: its answer to the handshake, or a close."""
         kind = message["type"]
         if kind == "websocket.accept":
             await self._accept(message)
@@ -204,7 +204,7 @@ class LaneSocket:
     async def finish(self, code: int | None) -> None:
         """Drop what is queued, and write the close frame unless `code` is None.
 
-        A frame of which a part is written is written to its end, within the time for one write.
+        A frame that is partly written is completed, within the time for one write.
         """
         was_open, self._ended = self.is_open, True  # nothing else is written from now on
         self._drop_queued()

@@ -82,5 +82,5 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds for the application behind the listener to start. A sound one takes milliseconds."""
 
     shutdown_s: float = 1.0
-    """Seconds for the application to shut down after its last connection. The service's own has
-    nothing left to do by then. Part of the 15 s that a stop may take."""
+    """Seconds for the application to shut down after its last connection. This service's
+    application has nothing left to do by then. Part of the 15 s that a stop may take."""

@@ -29,9 +29,9 @@ async def listening(
     *,
     lane: bool = True,
 ) -> AsyncIterator[Listener]:
-    """Serve an application on a bound socket for a block; at its end, stop it and wait.
+    """Serve an application on a bound socket while a block runs; then stop, and wait for the end.
 
-    `lane` is that of `serve`.
+    `lane` is passed to `serve`.
 
     An exception of the block is raised as it is, not inside an exception group.
     """

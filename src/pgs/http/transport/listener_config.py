@@ -31,9 +31,9 @@ class GuardedConfig(Config):
     """hypercorn's configuration for one listener, and the state that its connections share.
 
     `open`: the open connections. `idle`: those that wait for a request, the longest waiting first;
-    their values mean nothing. `stopping`: whether a stop has begun. `grace_ends`: when, on
-    trio's clock, the stop no longer waits for requests in flight. `lane`: what takes plain
-    requests; None: hypercorn takes all.
+    the dict is used as an ordered set. `stopping`: whether a stop has begun. `grace_ends`: the time
+    on trio's clock until which a stop waits for requests in flight. `lane`: takes the plain
+    requests; if it is None, hypercorn takes all.
     """
 
     def __init__(

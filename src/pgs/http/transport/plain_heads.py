@@ -4,7 +4,7 @@ A head is plain if every parser reads it in the same way: a usual method, a path
 signs, HTTP/1.1, lines that end with CR LF, visible characters and spaces only, no header twice, one
 Host, no header that changes how the connection is used. Everything else is left to h11 and to
 `pgs.http.transport.heads`, which refuse or accept it. A plain head passes all their checks, and
-means the same to them; a test compares the two.
+they read it in the same way; a test compares the results.
 """
 
 import re
@@ -68,8 +68,7 @@ _METHODS: Final = {method.encode(): method for method in METHODS}
 class PlainHead(HidesSecrets, msgspec.Struct, frozen=True):
     """A plain head. `length`: the bytes of the body, 0 if there is none.
 
-    `forwarded` is the value of the header `FORWARDED`, which nobody has checked, and which
-    `headers` lack.
+    `forwarded` is the unchecked value of the header `FORWARDED`, which is not in `headers`.
     """
 
     SECRETS = frozenset({"headers"})
@@ -131,7 +130,7 @@ def may_become_plain(start: bytes) -> bool:
 
 
 def _name(spelling: bytes) -> bytes | None:
-    """Return a name in lower case; None if no plain head has it."""
+    """Return a header's name in lower case; None if a plain head must not have it."""
     name = spelling.lower()
     private = name.startswith(PRIVATE_PREFIX) and name != FORWARDED
     if not _NAME.fullmatch(name) or name in _UNUSUAL or private:

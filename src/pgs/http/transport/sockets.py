@@ -1,6 +1,6 @@
 """Answers the handshakes of WebSockets, and closes every open socket at a stop.
 
-This module avoids these faults, which hypercorn 0.18 and Quart 0.22 showed when they were run:
+This module avoids these faults of hypercorn 0.18 and Quart 0.22, which were seen in practice:
 
 - A subprotocol that the client had not offered was accepted, and the client hung or left. Here that
   handshake is refused.
@@ -66,7 +66,7 @@ class OpenSockets:
                 self._none_left.set()
 
     async def closing(self) -> int:
-        """Return the code for the client of a socket that is not held here, once all are closed."""
+        """Wait for `close_all`; return its code, for a socket that `hold` does not count."""
         await self._begun.wait()
         return self._closing or GOING_AWAY
 

@@ -1,4 +1,4 @@
-"""hypercorn 0.18's WebSocket stream, with fixes for faults that it showed when it was run.
+"""hypercorn 0.18's WebSocket stream, with fixes for faults that were seen in practice.
 
 - A frame before the accept left the handler waiting for ever: it never learnt of the disconnect.
 - A message over the limit kept growing in memory after the close frame, and reached the application
