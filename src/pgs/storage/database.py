@@ -31,7 +31,7 @@ class Database(Protocol):
         """Start the writer; call it inside the trio run."""
 
     async def wait_for_changes(self) -> None:
-        """Return when it is time to look for changes of accounts, tiers and terms by other nodes.
+        """Return when other nodes may have changed accounts, tiers or terms.
 
         It never returns if this process alone can write the database.
         """

@@ -59,7 +59,7 @@ def inspect_database(config: Config) -> str:
 
 
 def accept_loss(config: Config, now: int) -> LossAccepted:
-    """Accept the database as it is, although the mark asks for more commits.
+    """Accept the database as it is, although it holds fewer commits than the mark names.
 
     `now` is in epoch seconds. Raises `BadSource` and what `open_database` raises.
     """
@@ -104,7 +104,7 @@ def nodes_of(config: Config) -> Nodes:
 
 
 def mark_node(config: Config, name: str, *, draining: bool) -> Nodes:
-    """Commit whether a node gives its shards up; return the nodes as they are then.
+    """Record that a node is to give its shards up, or may take some again; return all nodes.
 
     Raises `NoSuchNode`, `BadSettings` and `StoreOutage`.
     """
@@ -161,7 +161,7 @@ class KeptShards(Protocol):
         """The other nodes that had a session at the last look; None if this one has none."""
 
     def hurry(self) -> None:
-        """Let the next look at the other nodes come at once."""
+        """Look at the other nodes at once, instead of at the next interval."""
 
     async def run(self) -> None:
         """Take and keep shards until cancelled."""

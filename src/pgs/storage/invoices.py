@@ -36,7 +36,10 @@ def insert_invoice(invoice: Invoice) -> Stmt:
 
 
 def update_invoice(was: Invoice, invoice: Invoice) -> Stmt:
-    """Return the statement that updates an invoice; it conflicts unless the status is as it was."""
+    """Return the statement that updates an invoice.
+
+    It conflicts if the status has changed since `was`.
+    """
     params: dict[str, Any] = {
         name: getattr(invoice, name) for name in ("partner_id", "invoice_id", *CHANGES["invoice"])
     }
@@ -44,7 +47,10 @@ def update_invoice(was: Invoice, invoice: Invoice) -> Stmt:
 
 
 def bill(invoice: Invoice, line: InvoiceLine) -> tuple[Stmt, Stmt]:
-    """Return the statements that add a line and mark its rake as billed, which is possible once."""
+    """Return the statements that add a line and mark its rake as billed.
+
+    They conflict if the rake is billed already.
+    """
     of: dict[str, Any] = {"partner_id": invoice.partner_id, "invoice_id": invoice.invoice_id}
     place = {"day": line.day, "game_id": line.game_id, "tier_id": line.tier_id}
     return (
@@ -66,7 +72,7 @@ def unbill(invoice: Invoice) -> Stmt:
 
 
 async def find_invoice(reader: Reader, partner_id: str, invoice_id: str) -> Invoice | None:
-    """Return an invoice of a partner."""
+    """Return an invoice of a partner, or None."""
     row = await reader.one("invoices.find_invoice", partner_id=partner_id, invoice_id=invoice_id)
     return Invoice(*row) if row else None
 
@@ -74,7 +80,7 @@ async def find_invoice(reader: Reader, partner_id: str, invoice_id: str) -> Invo
 async def find_month(
     reader: Reader, partner_id: str, environment: Environment, month: int
 ) -> Invoice | None:
-    """Return the invoice of a month."""
+    """Return the invoice of a month, or None."""
     row = await reader.one(
         "invoices.find_month", partner_id=partner_id, environment=environment, month=month
     )
@@ -122,8 +128,7 @@ async def list_invoices(
     after: tuple[str, Environment, int],
     page_size: int,
 ) -> list[Invoice]:
-    """Return invoices by partner, environment and `seq`, beginning after the given ones.
-
+    """Return invoices in the order of partner, environment and `seq`, beginning after `after`.
     An empty `partner_id` stands for every partner, an empty `status` for every status.
     """
     rows = await reader.all(
@@ -155,7 +160,7 @@ async def lines_after(
 async def find_line(
     reader: Reader, partner_id: str, invoice_id: str, line_id: str
 ) -> InvoiceLine | None:
-    """Return a line of an invoice."""
+    """Return a line of an invoice, or None."""
     row = await reader.one(
         "invoices.find_line", partner_id=partner_id, invoice_id=invoice_id, line_id=line_id
     )
@@ -177,7 +182,7 @@ async def unbilled(
     days: tuple[int, int],
     page_size: int,
 ) -> list[Unbilled]:
-    """Return the rake that no invoice bills yet, by day, game and tier.
+    """Return the rake that no invoice bills yet, in the order of day, game and tier.
 
     `days`: the first and the last day to list.
     """
@@ -234,7 +239,7 @@ async def matches_of_line(
     after: tuple[int, str],
     page_size: int,
 ) -> list[BilledMatch]:
-    """Return the matches that a line bills, by end and id, beginning after that end and id."""
+    """Return the matches that a line bills, in the order of end and id, beginning after `after`."""
     ended_at, match_id = max(after, (start_of(line.day), ""))
     rows = await reader.all(
         "invoices.matches_of_line",

@@ -89,7 +89,7 @@ class OpenMark:
     def follow(self, commits: int) -> None:
         """Note how many commits the database holds now.
 
-        The file is not synced. After a power cut the mark may ask for fewer commits than there are,
+        The file is not synced. After a power cut the mark may name fewer commits than there are,
         which does no harm.
         """
         self._mark = msgspec.structs.replace(self._mark, commits=commits)

@@ -1,4 +1,4 @@
-"""What a reader offers: named queries, as coroutines, so that the database may be far away."""
+"""The interface of a reader: named queries, as coroutines, since they may cross a network."""
 
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol

@@ -1,8 +1,8 @@
 """The only SQLite library of this process, apsw, and what its errors mean.
 
 No other library may open a database's file in this process: each closes its files when it is done,
-and thereby drops the locks that the other holds on them. apsw brings an SQLite of its own, newer
-than the one of most systems and free of their faults.
+and thereby drops the locks that the other holds on them. apsw contains its own SQLite, which is
+newer than that of most systems and free of its faults.
 """
 
 from collections.abc import Callable

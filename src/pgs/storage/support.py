@@ -148,7 +148,8 @@ async def matches_by_time(
             *(Query(f"{name}_scanned", scan) for name in names),
             *(Query(f"{name}_by_time", last) for name in names),
         )
-        # The last one that was read, where more follow. Of another status, more may have been read.
+        # For each status of which more matches follow: the last match that was read. Only as far as
+        # the newest of these is no match missing.
         ends = [_timed(rows[0]) for rows in answers[len(names) :] if len(rows) == 2]
         end = max([end, *ends])
         answers = answers[: len(names)]
@@ -184,7 +185,7 @@ _BY_TIME: Final[dict[MatchStatus, str]] = {
     "ended": "support.ended",
     "no_contest": "support.no_contest",
 }
-"""How the names of the queries by time begin."""
+"""The first part of the names of the queries by time."""
 
 
 def is_in(span: Span, match: Match) -> bool:

@@ -15,7 +15,7 @@ class StoreOutage(Exception):
 class ReadFailed(StoreOutage):
     """A read failed. `noun` is the first part of the query's name, such as `seats`.
 
-    `of_all`: the database cannot be reached, so every read fails, and not this one alone.
+    `of_all`: the database cannot be reached, so every read fails, not only this one.
     """
 
     def __init__(self, name: str, error: Exception) -> None:

@@ -162,7 +162,7 @@ class Writer:
         )
 
     def failed_within(self, seconds: float) -> bool:
-        """Return whether the machine (a full disk, say) failed a commit in the last `seconds`.
+        """Return whether a commit failed in the last `seconds`, for example on a full disk.
 
         A failure of a session that has ended counts until a later session commits.
         """

@@ -1,4 +1,4 @@
-"""Reads of PostgreSQL one by one, on the thread of the caller."""
+"""Reads PostgreSQL query by query, on the caller's thread."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress

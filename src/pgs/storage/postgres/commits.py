@@ -28,7 +28,7 @@ Step = tuple[Statement, Values]
 
 
 class Guard(Protocol):
-    """Watches over what the writer commits."""
+    """Is told of the writer's commits."""
 
     def committed(self, commits: int) -> None:
         """Note how many commits the database holds now."""
@@ -122,7 +122,7 @@ class PostgresCommits:
         steps: Sequence[Step],
         ends: Sequence[int],
     ) -> int | None:
-        """Return what `_try` returns."""
+        """Send all steps in one round trip; return what `_try` returns."""
         session.warnings.clear()
         try:
             results = session.connection.pipeline(steps)
@@ -132,7 +132,7 @@ class PostgresCommits:
                 at = len(results)
                 failed = next((n for n, end in enumerate(ends) if at <= end), None)
                 error = refused(last)
-                if failed is None:  # the notice, the count of commits, or the commit itself
+                if failed is None:  # the notice, the count of commits or the commit itself failed
                     raise Lost(f"the commit failed: {error}")
                 if _is_conflict(error, steps[at - 1][0]):
                     return failed

@@ -1,7 +1,7 @@
 """Opens connections to PostgreSQL. Other threads run while a connection is being opened.
 
 libpq's own call that connects would keep the interpreter's lock until the server has answered. A
-server that accepts the connection and then says nothing would so stop the event loop.
+server that accepts the connection and then says nothing would thereby stop the event loop.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _WAITS: Final = {
 
 
 def connect(url: str, name: str, **settings: str) -> pq.abc.PGconn:
-    """Return a connection to the server of `url` that takes writes. It blocks its thread alone.
+    """Return a connection to the server of `url` that takes writes. Blocks the caller's thread.
 
-    `url` names one host, or none for this machine's. `name` is what the server's tables of sessions
-    show. `settings` are the server's, for this session. Raises `StoreOutage`.
+    `url` names one host, or none for the server on this machine. The server lists the session under
+    `name`. `settings` are settings of the server for this session. Raises `StoreOutage`.
     """
     options = " ".join(f"-c {key}={value}" for key, value in (_SETTINGS | settings).items())
     try:
@@ -82,9 +82,10 @@ def connect(url: str, name: str, **settings: str) -> pq.abc.PGconn:
 
 
 def _attempts(info: str) -> list[str]:
-    """Return one address for each IP address of the host. Raises psycopg's `Error`, `StoreOutage`.
+    """Return a connection string for each IP address of the host.
 
-    libpq would look the name up itself, and keep the interpreter's lock meanwhile.
+    If libpq looked the name up itself, it would keep the interpreter's lock meanwhile. Raises
+    psycopg's `Error` and `StoreOutage`.
     """
     told = conninfo.conninfo_to_dict(info)
     host = str(told.get("host") or "")

@@ -18,7 +18,7 @@ _OWN: Final = (
     "select greatest(own.beats, alone.beats) from heartbeat own "
     "left join heartbeat alone on alone.name = 'writes' where own.name = $1"
 )
-# The arguments of these texts are constants.
+# Only constants are put into these texts.
 _GREATEST: Final = f"select coalesce(max(beats), 0) from heartbeat where {_ALL}"  # noqa: S608 - ours
 _FIRST: Final = (
     "insert into heartbeat (name, beats) "  # noqa: S608 - ours

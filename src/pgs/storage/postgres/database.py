@@ -257,7 +257,7 @@ class PostgresDatabase:
         return Connection(connect(self._here(), f"{self._name} watch"), lambda warning: None)
 
     def is_primary_elsewhere(self) -> bool:
-        """Return whether another host confirms commits now; the next session begins with it."""
+        """Return whether another host confirms commits now; the next session asks it first."""
         self._moved_to = primary_elsewhere(self._url, self._name, self._address)
         return self._moved_to is not None
 

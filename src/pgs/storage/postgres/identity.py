@@ -125,7 +125,7 @@ def raise_feeds(connection: Connection, now: int) -> None:
 
 
 def accept_loss(url: str, folder: Path, now: int) -> int:
-    """Take the database as it is, and raise every feed; return how many commits it holds.
+    """Accept the database as it is, and raise every feed; return how many commits it holds.
 
     Raises `BadSource`, `DataFolderInUse`, `DatabaseInUse`, `SchemaNewer` and `StoreOutage`.
     """

@@ -44,8 +44,8 @@ class Keeper:
     """The shards of one node. It is an `Owners` for `pgs.http.nodes`.
 
     `watch` opens a connection for looks, to the server of the writer. `prepare` is called with
-    shards that were taken, and reads what the node must know before it answers for them; it may
-    raise `StoreOutage`, and is called again then. `taken` is called once the node answers for them.
+    shards that were taken, and reads what the node must know before it answers for them; after a
+    `StoreOutage` it is called again. `taken` is called once the node answers for them.
     `elsewhere` returns in a thread whether another server than the session's takes writes now.
     `release` is called for each shard that is handed over: it returns once nothing of the shard is
     written any more. `drop` is called when the session has ended: whatever the node holds in memory
@@ -322,7 +322,7 @@ class Keeper:
 
     async def _give(self, session: WritingSession, shard: int) -> None:
         """Hand over one shard: stop all writes for it, commit that it is free, and unlock it."""
-        if shard in self._taking:  # until then the owner before may answer, and the next one not
+        if shard in self._taking:  # until then the previous owner may answer, and so no other
             await trio.sleep_until(self._taking[shard][shard])
         if self._session is not session:  # lost before this task began, or while it waited
             return

@@ -168,7 +168,7 @@ def enter(session: WritingSession, me: Node) -> int:
 
 
 def beat(session: WritingSession, name: str, number: int) -> int:
-    """Beat; return the number of this session's beats. Raises `Lost` if a newer one has begun."""
+    """Add a beat; return how many this session has. Raises `Lost` if a newer session has begun."""
     rows = _write(session, _BEAT, [name, number])
     if not rows:
         raise Lost("a newer session of this node has begun")
@@ -189,8 +189,8 @@ def take(session: WritingSession, name: str, number: int, shards: Collection[int
 
     None of `shards` may be held by this session already: PostgreSQL would count a second lock, and
     a single unlock would not release the shard.
-    What the shards hold must be read after this, in new statements, because an older snapshot may
-    lack the last commits of the previous owner.
+    The rows of the shards must be read after this, in new statements, because an older snapshot
+    may lack the last commits of the previous owner.
     """
     run = session.connection.command
     granted = [int(shard) for (shard,) in run(_LOCK, _array(sorted(shards)))]

@@ -1,4 +1,4 @@
-"""The looks of one node at the others: over a connection of its own, and in a thread."""
+"""Looks of one node at the others, over a separate connection and in a thread."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOOK_S: Final = 0.25
 a notice, so that the others look at once."""
 
 APART_S: Final = 0.01
-"""Seconds that pass between two looks at least, even if many notices come. A look takes a few
+"""Seconds that must pass between two looks, even if many notices come. A look takes a few
 milliseconds."""
 
 LOOK_LIMIT_S: Final = 3.0
@@ -40,7 +40,7 @@ class Looks:
         self._hurried = trio.Event()
 
     def hurry(self) -> None:
-        """Let the next look come at once."""
+        """Make `wait` return at once."""
         self._hurried.set()
 
     async def wait(self) -> None:
@@ -51,7 +51,7 @@ class Looks:
         self._hurried = trio.Event()
 
     async def take(self, session: object) -> Look | None:
-        """Return what is seen now at the server of this node's `session`; None if nothing is."""
+        """Return what the server of this node's `session` shows now; None if the look failed."""
         if self._session is not session:  # the connection may lead to another server
             self.close()
             self._session = session
@@ -93,7 +93,7 @@ class Looks:
         return count
 
     async def _end_session(self, silent: Seen) -> bool | None:
-        """End the session of a node; return whether it ended, None if nobody knows."""
+        """End the session of a node; return whether it ended, None if that is not known."""
         if self._connection is None:
             return None
         try:

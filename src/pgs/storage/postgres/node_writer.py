@@ -30,7 +30,7 @@ _ENDED: Final = "the session with the database has ended"
 
 
 class SessionJob(Job):
-    """Work on a session for the writer's thread; `of` is None if it is to open one."""
+    """Work of the writer's thread on the session `of`. If `of` is None, it opens a session."""
 
     __slots__ = ("of", "work")
 
@@ -107,7 +107,7 @@ class NodeCommits(PostgresCommits):
         return self._session
 
     def abandon_session(self, session: WritingSession) -> None:
-        """End a session at once, from any thread: whoever waits for the server goes on."""
+        """End a session at once, from any thread. A thread that waits for the server goes on."""
         with self._closing:
             self._abandoned = session
             shut(session.connection)

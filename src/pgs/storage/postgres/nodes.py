@@ -38,7 +38,7 @@ def nodes_of(url: str) -> Nodes:
 
 
 def mark(url: str, name: str, *, draining: bool) -> Nodes:
-    """Commit whether a node is to give its shards up; return the nodes as they are then.
+    """Record that a node is to give its shards up, or may take some again; return all nodes.
 
     Raises `NoSuchNode` and `StoreOutage`.
     """

@@ -1,4 +1,4 @@
-"""Reads of PostgreSQL from the event loop, many at a time over one connection."""
+"""Reads PostgreSQL from the event loop, with many queries at a time over one connection."""
 
 from __future__ import annotations
 

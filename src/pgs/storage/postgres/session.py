@@ -73,7 +73,7 @@ class WriterSession:
         """`writer` is the number of a node; 0 is a service without other nodes.
 
         All nodes also share lock 0. A service without other nodes holds lock 0 exclusively, so it
-        cannot run beside a node. `last`: the `address` of the session before.
+        cannot run beside a node. `last`: the `address` of the previous session.
         """
         self.number = number
         self.warnings: list[str] = []

@@ -1,4 +1,4 @@
-"""Which shards a node takes and which it gives, from one look at the other nodes to the next."""
+"""Decides which shards a node takes and which it hands over, by this and earlier looks."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ partners are refused until the new owner answers, and it answers sooner for a fe
 many."""
 
 RETURN_S: Final = 1.0
-"""Seconds after the begin of a session for which a node leaves shards to those that owned them
-before. When the database fails over, all nodes lose their sessions within a second and open others.
-Each answers for its own former shards at once, but for another's only after `HOLD_S`."""
+"""Seconds after the start of a session for which a node leaves shards to their former owners. When
+the database fails over, all nodes lose their sessions within a second and open others. Each answers
+for its own former shards at once, but for another's only after `HOLD_S`."""
 
 READY_BEATS: Final = 4
-"""Beats of a session after which a node is given shards. The first is the session's own begin, and
-the others show that the node's event loop runs: a process that has just started is busy with itself
-for a second."""
+"""Beats of a session after which a node is given shards. The first is the start of the session. The
+others show that the node's event loop runs, since a process that has just started is busy for a
+second."""
 
 
 def takers_of(seen: Look, sightings: Sightings) -> set[str]:
@@ -36,7 +36,7 @@ def takers_of(seen: Look, sightings: Sightings) -> set[str]:
 
 
 class Sharing:
-    """What the node `me` knows of earlier looks.
+    """What the node `me` remembers of earlier looks.
 
     The locks decide who owns a shard. So an error here could cost time, but would never let two
     nodes own one shard.
@@ -81,9 +81,9 @@ class Sharing:
     def to_give(
         self, seen: Look, shares: Mapping[int, str], own: Collection[int], giving: Collection[int]
     ) -> list[int]:
-        """Return the shards with whose hand-over this node should begin now.
+        """Return the shards that this node should begin to hand over now.
 
-        `own` are those that it owns, `giving` those of them with which it has begun.
+        `own` are the shards that it owns, `giving` those whose hand-over has begun.
         """
         ready = {one.node.name for one in seen.nodes if one.beat.count >= READY_BEATS}
         left = [shard for shard in sorted(own) if shard not in giving]

@@ -42,7 +42,7 @@ limit :page_size;
 select partner_id, environment, final_day, final_seal from head order by partner_id, environment;
 
 -- name: partners_without_a_row
--- Every account has an event since it was created.
+-- An account gets its first event when it is created.
 select known.partner_id
 from (
   select partner_id from event

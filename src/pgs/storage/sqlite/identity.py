@@ -130,7 +130,7 @@ def commits_in(connection: Connection) -> int:
 
 
 def judge_commits(path: Path, mark: Mark | None, commits: int) -> None:
-    """Raise `DataRefused` if the database holds fewer commits than the mark asks for."""
+    """Raise `DataRefused` if the database holds fewer commits than the mark names."""
     if mark is None or commits >= mark.commits:
         return
     missing = mark.commits - commits
@@ -146,7 +146,7 @@ def judge_commits(path: Path, mark: Mark | None, commits: int) -> None:
 
 
 class OpenFiles:
-    """The database's files as they were opened, compared with those that bear their names now."""
+    """The database's files as they were opened, to compare with those that have their names now."""
 
     def __init__(self, path: Path) -> None:
         """Remember the files. Raises `StoreOutage` if one is missing."""

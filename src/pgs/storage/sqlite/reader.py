@@ -1,7 +1,6 @@
-"""Reads of SQLite.
+"""Reads SQLite on the caller's thread, without ever suspending.
 
-They run on the caller's thread and never suspend, since a look-up by key costs less than a change
-of threads.
+A look-up by key costs less than a change of threads.
 """
 
 from collections.abc import AsyncIterator, Callable

@@ -67,7 +67,7 @@ def restore(source: Path, folder: Path, key_file: Path, at: int) -> Restored:
 
 
 def accept_loss(folder: Path) -> LossAccepted:
-    """Take the folder's database as it is, although the mark asks for more commits.
+    """Accept the folder's database as it is, although it holds fewer commits than the mark names.
 
     Raises `BadSource`, `DataFolderInUse`, `SchemaNewer` and `StoreOutage`.
     """
