@@ -11,7 +11,7 @@ installed with npm; without npm the report says that it is missing. Without Post
 `engines` is left out. The exit code is 1 if a server answers wrongly.
 """
 
-import in_venv  # noqa: F401  first: the packages below are installed in .venv
+import in_venv  # first: the packages below are installed in .venv
 
 # isort: split
 

@@ -8,7 +8,7 @@ times are shown in milliseconds by percentile. The exit code is 1 if a row, an a
 is wrong, or if the actors fall behind the rate for good.
 """
 
-import in_venv  # noqa: F401  first: the packages below are installed in .venv
+import in_venv  # first: the packages below are installed in .venv
 
 # isort: split
 

@@ -10,7 +10,7 @@ at the end. --keys is the file that scripts/seed.py writes. The exit code is 1 i
 or the ledger is wrong, or if the service falls behind the rate for good.
 """
 
-import in_venv  # noqa: F401  first: the packages below are installed in .venv
+import in_venv  # first: the packages below are installed in .venv
 
 # isort: split
 

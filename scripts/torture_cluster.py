@@ -18,7 +18,7 @@ acknowledged is missing, doubled or different, if an answer was stale, or if two
 a shard at once.
 """
 
-import in_venv  # noqa: F401  first: the packages below are installed in .venv
+import in_venv  # first: the packages below are installed in .venv
 
 # isort: split
 

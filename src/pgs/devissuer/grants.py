@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
-from authlib.oauth2.rfc6749 import (  # type: ignore[import-untyped]  # no types
+from authlib.oauth2.rfc6749 import (
     AuthorizationServer,
     ClientMixin,
     InvalidRequestError,
@@ -16,10 +16,10 @@ from authlib.oauth2.rfc6749 import (  # type: ignore[import-untyped]  # no types
     OAuth2Payload,
     OAuth2Request,
 )
-from authlib.oauth2.rfc6749.grants import (  # type: ignore[import-untyped]  # no types
+from authlib.oauth2.rfc6749.grants import (
     AuthorizationCodeGrant,
 )
-from authlib.oauth2.rfc7636 import CodeChallenge  # type: ignore[import-untyped]  # no types
+from authlib.oauth2.rfc7636 import CodeChallenge
 
 from pgs.clock import Clock, Rng
 from pgs.devissuer.people import Person
@@ -46,7 +46,7 @@ class Reply(HidesSecrets, msgspec.Struct, frozen=True):
     headers: tuple[tuple[str, str], ...] = ()
 
 
-class _Client(ClientMixin):  # type: ignore[misc]  # authlib has no types
+class _Client(ClientMixin):
     """The one client. It is public, because it runs in a browser."""
 
     def __init__(self, client_id: str) -> None:
@@ -101,7 +101,7 @@ class _Code(msgspec.Struct, frozen=True):
         return self.scope
 
 
-class _Payload(OAuth2Payload):  # type: ignore[misc]  # authlib has no types
+class _Payload(OAuth2Payload):
     def __init__(self, pairs: list[tuple[str, str]]) -> None:
         self._lists: dict[str, list[str]] = {}
         for name, value in pairs:
@@ -116,7 +116,7 @@ class _Payload(OAuth2Payload):  # type: ignore[misc]  # authlib has no types
         return self._lists
 
 
-class _Request(OAuth2Request):  # type: ignore[misc]  # authlib has no types
+class _Request(OAuth2Request):
     """A request with its parameters: the query of an authorization, the form of a token request."""
 
     def __init__(self, method: str, uri: str, parameters: str) -> None:
@@ -132,7 +132,7 @@ class _Request(OAuth2Request):  # type: ignore[misc]  # authlib has no types
         return self.payload.data
 
 
-class _Pkce(CodeChallenge):  # type: ignore[misc]  # authlib has no types
+class _Pkce(CodeChallenge):
     """PKCE, which is required here with the method S256.
 
     authlib accepts a request without a challenge, and treats a challenge without a method as
@@ -149,7 +149,7 @@ class _Pkce(CodeChallenge):  # type: ignore[misc]  # authlib has no types
         super().validate_code_challenge(grant, redirect_uri)
 
 
-class _Server(AuthorizationServer):  # type: ignore[misc]  # authlib has no types
+class _Server(AuthorizationServer):
     """authlib's server with our requests and replies. The grants store their codes in `codes`."""
 
     def __init__(self, client: _Client, signer: Signer, clock: Clock, rng: Rng) -> None:
@@ -184,7 +184,7 @@ class _Server(AuthorizationServer):  # type: ignore[misc]  # authlib has no type
         return Reply(status, body or {}, tuple(headers))
 
 
-class _Grant(AuthorizationCodeGrant):  # type: ignore[misc]  # authlib has no types
+class _Grant(AuthorizationCodeGrant):
     TOKEN_ENDPOINT_AUTH_METHODS = ("none",)
 
     def generate_authorization_code(self) -> str:
