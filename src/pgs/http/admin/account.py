@@ -14,7 +14,7 @@ from pgs.domain.factors import factor_state
 from pgs.http.admin.authorization import AdminCall, account_now, build, change, factor_of
 from pgs.http.admin.endpoints import admin_read, admin_write
 from pgs.http.api.endpoint import Answer
-from pgs.http.api.optional import or_unset
+from pgs.http.api.responses import or_unset
 from pgs.storage.accounts import count_open_play
 
 

@@ -14,7 +14,7 @@ from pgs.http.admin.endpoints import admin_list, admin_write
 from pgs.http.api.endpoint import Answer, Endpoint
 from pgs.http.api.hints import unknown_game
 from pgs.http.api.lists import Wanted, cut, follow, wanted_page
-from pgs.http.api.optional import or_unset
+from pgs.http.api.responses import or_unset
 
 
 class GameRecord(msgspec.Struct, frozen=True, rename="camel"):

@@ -16,7 +16,7 @@ from pgs.http.admin.authorization import AdminCall, account_now, change
 from pgs.http.admin.endpoints import admin_list, admin_write
 from pgs.http.api.endpoint import Answer
 from pgs.http.api.lists import Wanted, cut, follow, wanted_page
-from pgs.http.api.optional import or_unset
+from pgs.http.api.responses import or_unset
 
 
 class NewKey(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ from pgs.http.admin.authorization import AdminCall, account_now, change
 from pgs.http.admin.endpoints import admin_read, admin_write
 from pgs.http.api.body import SafeInt
 from pgs.http.api.endpoint import Answer
-from pgs.http.api.optional import or_unset
+from pgs.http.api.responses import or_unset
 from pgs.storage.terms import offered_terms
 
 

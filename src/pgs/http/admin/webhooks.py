@@ -25,7 +25,7 @@ from pgs.http.admin.paths import environment_of
 from pgs.http.api.auth import overloaded
 from pgs.http.api.endpoint import Answer, Reply
 from pgs.http.api.lists import Wanted, cut, wanted_page
-from pgs.http.api.optional import or_unset
+from pgs.http.api.responses import or_unset
 from pgs.http.partner.me import WebhookRecord, webhook_record
 from pgs.storage.attempts import Attempt, attempts_before
 from pgs.storage.webhooks import find_webhook

@@ -1,15 +1,18 @@
 """Turns an answer into a response with its status and JSON, and sends it over ASGI."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from pgs.domain.errors import ERRORS, BadRequest, Refusal, message_of
 from pgs.http.api.endpoint import Endpoint, Internal, Plain
 from pgs.http.transport.asgi import Send
 
 HeaderTuple = tuple[tuple[bytes, bytes], ...]
+
+T = TypeVar("T")
 
 INTERNAL_MESSAGE: Final = "Something broke on our side. Try again shortly."
 
@@ -26,6 +29,11 @@ class Response(msgspec.Struct, frozen=True):
     status: int
     body: object
     event: str | None = None
+
+
+def or_unset(value: T | None) -> T | UnsetType:
+    """Return the value; `UNSET`, with which an answer lacks the field, if it is None."""
+    return UNSET if value is None else value
 
 
 def doc_url(base_url: str, reason: str) -> str:

@@ -10,7 +10,7 @@ from pgs.domain.errors import Refusal
 from pgs.domain.themes import DEFAULT, StoredTheme, Theme, check_theme, logo_path
 from pgs.http.api.body import SafeInt
 from pgs.http.api.logos import SentLogo, check_logo
-from pgs.http.api.optional import or_unset
+from pgs.http.api.responses import or_unset
 from pgs.http.api.services import Services
 from pgs.storage.themes import find_theme
 

@@ -9,7 +9,7 @@ from pgs.domain.errors import refuse
 from pgs.domain.matches import Match, MatchStatus
 from pgs.domain.seats import EndReason, Result, Seat
 from pgs.http.api.endpoint import Answer, Call, Endpoint
-from pgs.http.api.optional import or_unset
+from pgs.http.api.responses import or_unset
 from pgs.storage.seats import find_match_with_seats
 
 Pairing = Annotated[

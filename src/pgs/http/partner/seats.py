@@ -13,7 +13,7 @@ from pgs.domain.names import IDEMPOTENCY_KEY, PARTNER_REF_MAX, fault_of_text, is
 from pgs.domain.seats import Seat, SeatRequest, SeatStatus, StakeStatus, is_same_request
 from pgs.http.api.body import Cents, PlayerId
 from pgs.http.api.endpoint import Answer, Call, Endpoint, Reply
-from pgs.http.api.optional import or_unset
+from pgs.http.api.responses import or_unset
 from pgs.http.partner.matches import Pairing
 from pgs.storage.seats import find_by_idempotency_key, find_match, find_seat
 
