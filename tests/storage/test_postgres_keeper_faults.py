@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from time import perf_counter
 from typing import Any
 
 import psycopg
@@ -10,7 +11,7 @@ import trio
 from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
-from pgs.domain.leases import TAKE_S
+from pgs.domain.leases import HOLD_S, TAKE_S
 from pgs.domain.shards import SHARDS
 from pgs.storage.postgres import keeper as rules
 from pgs.storage.postgres import lease, looks
@@ -95,6 +96,25 @@ async def test_a_node_that_starts_slowly_after_a_crash_keeps_its_session(
     finally:
         starting.close()
     assert "silent_session_ended" not in {entry["event"] for entry in logs}
+
+
+async def test_a_node_that_loses_its_session_while_it_waits_for_the_owner_before_waits_on(
+    url: str, operator: psycopg.Connection[Any], logs: list[EventDict]
+) -> None:
+    async with owner_of_all(url):
+        pass  # it crashes, and could still answer from memory
+    logs.clear()
+    begun = perf_counter()
+    async with lease_node(url, "n2") as node:
+        await until_told(logs, "shards_taken")
+        logs.clear()
+        operator.execute(
+            "select pg_terminate_backend(pid, 5000) from pg_locks "
+            "where locktype = 'advisory' and granted and pid <> pg_backend_pid()"
+        )
+        await until_told(logs, "shards_taken")
+        await until(lambda: any(owned for _, owned in node.samples))
+    assert min(at for at, owned in node.samples if owned) >= begun + HOLD_S
 
 
 async def until_told(logs: list[EventDict], event: str) -> None:

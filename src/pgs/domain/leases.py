@@ -56,24 +56,43 @@ class Sighting(msgspec.Struct, frozen=True):
     since: float
 
 
+class Held(msgspec.Struct, frozen=True):
+    """The session that an observer last saw own a shard, and when it first saw that."""
+
+    session: int
+    since: float
+
+
 class Sightings(msgspec.Struct, frozen=True):
-    """What one observer has seen of the nodes: its last look, and a sighting of each node by name.
+    """What one observer has seen: its last look, each node by name, and the owner of each shard.
 
     Changes only by `look`, which returns a new one.
     """
 
     at: float = float("-inf")
     nodes: Mapping[str, Sighting] = {}
+    shards: Mapping[int, Held] = {}
 
-    def look(self, beats: Iterable[Beat], now: float) -> "Sightings":
-        """Return the sightings after a look at `now`, the time at which the rows had arrived."""
-        known = {} if now - self.at > GAP_S else self.nodes
+    def look(
+        self, beats: Iterable[Beat], now: float, owners: Mapping[int, str] | None = None
+    ) -> "Sightings":
+        """Return the sightings after a look at `now`, the time at which the rows had arrived.
+
+        `owners` are the names of the nodes that own shards, read after the beats.
+        """
+        known = Sightings() if now - self.at > GAP_S else self
         seen = {}
         for beat in beats:
-            before = known.get(beat.node)
+            before = known.nodes.get(beat.node)
             since = before.since if before is not None and before.beat == beat else now
             seen[beat.node] = Sighting(beat, since)
-        return Sightings(now, seen)
+        held = dict(known.shards)  # an owner that is gone is still the last one
+        for shard, name in (owners or {}).items():
+            if name in seen:
+                session, was = seen[name].beat.session, known.shards.get(shard)
+                if was is None or was.session != session:
+                    held[shard] = Held(session, now)
+        return Sightings(now, seen, held)
 
     def is_silent(self, node: str) -> bool:
         """Return whether a node has made no new beat for `TAKE_S` up to the last look."""
@@ -90,7 +109,7 @@ def may_end(sightings: Sightings, node: str, *, me: str, fresh: bool) -> bool:
     return fresh and node != me and sightings.is_silent(node)
 
 
-def answers_from(sightings: Sightings, last: Beat | None, now: float) -> float:
+def answers_from(sightings: Sightings, shard: int, last: Beat | None, now: float) -> float:
     """Return the time from which the new owner of a shard may answer.
 
     `last` is the row of the previous owner, read after the lock was granted; None if that owner
@@ -98,25 +117,34 @@ def answers_from(sightings: Sightings, last: Beat | None, now: float) -> float:
     after the beat in that row. The time of that beat is not known here, but the beat was made
     before this observer first saw it. So `HOLD_S` is counted from the first sighting, or from `now`
     for a beat not yet seen.
+
+    The previous owner may have waited itself for the owner before it, and never have answered. That
+    one made its last beat before the previous owner was first seen to own the shard.
     """
     if last is None:
         return now
-    seen = sightings.nodes.get(last.node)
-    since = seen.since if seen is not None and seen.beat == last else now
-    return max(now, since + HOLD_S)
+    seen, held = sightings.nodes.get(last.node), sightings.shards.get(shard)
+    if seen is None or seen.beat != last or held is None or held.session != last.session:
+        return now + HOLD_S
+    return max(now, seen.since + HOLD_S, held.since + HOLD_S)
 
 
 def starts_of(
-    sightings: Sightings, lasts: Mapping[int, Beat | None], own: Collection[int], now: float
+    sightings: Sightings,
+    lasts: Mapping[int, Beat | None],
+    own: Collection[int],
+    until: Mapping[int, float],
+    now: float,
 ) -> dict[int, float]:
     """Return, by shard, the time from which its new owner may answer.
 
-    `lasts` has the argument `last` of `answers_from` for each shard. `own` are the numbers of all
-    sessions of this process: when such a session ended, the process dropped what it held in memory,
-    so there is nothing to wait for.
+    `lasts` has the argument `last` of `answers_from` for each shard. `own` are the numbers of all sessions of
+    this process: when such a session ended, the process dropped what it held in memory, so there is
+    nothing to wait for but `until`, the time from which that session itself would have answered.
     """
-    others = {
-        shard: None if last is not None and last.session in own else last
+    return {
+        shard: max(now, until.get(shard, now))
+        if last is not None and last.session in own
+        else answers_from(sightings, shard, last, now)
         for shard, last in lasts.items()
     }
-    return {shard: answers_from(sightings, last, now) for shard, last in others.items()}

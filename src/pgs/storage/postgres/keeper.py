@@ -13,17 +13,18 @@ from typing import Final
 import structlog
 import trio
 
-from pgs.domain.leases import HEARTBEAT_S, Sightings, is_fresh, starts_of
+from pgs.domain.leases import HEARTBEAT_S, Sightings, is_fresh
 from pgs.domain.shards import Node
 from pgs.storage.nodes import Tally
 from pgs.storage.postgres import lease
 from pgs.storage.postgres.connection import Connection, StatementRefused
 from pgs.storage.postgres.fail_overs import LATE_S, leave_old_primaries
 from pgs.storage.postgres.hand_over import HandOvers
+from pgs.storage.postgres.holds import Holds
 from pgs.storage.postgres.lease import Look, State, WriterLine
 from pgs.storage.postgres.looks import LOOK_S, Looks
 from pgs.storage.postgres.session import WritingSession
-from pgs.storage.postgres.sharing import Sharing, takers_of
+from pgs.storage.postgres.sharing import Sharing, others_running, takers_of
 from pgs.storage.transactions import StoreOutage
 
 REOPEN_S: Final = 0.1
@@ -77,7 +78,7 @@ class Keeper:
         self._session: WritingSession | None = None
         self._hand_overs: HandOvers  # of this session
         self._number = 0
-        self._own_numbers: set[int] = set()  # of all sessions of this process
+        self._holds = Holds()
         self._last_beat: float | None = None
         # By shard: when this node begins to answer for it, `inf` until it is prepared.
         self._own: dict[int, float] = {}
@@ -181,7 +182,7 @@ class Keeper:
             self._sharing.begin(trio.current_time())
             self.hurry()
             self.tally.sessions += 1
-            self._own_numbers.add(number)
+            self._holds.begin(number)
             self._ended = trio.Event()
             log.info("session_opened", node=self._me.name, number=number)
             await self._beat_on(session)
@@ -239,11 +240,9 @@ class Keeper:
 
     async def _act_on(self, seen: Look, nursery: trio.Nursery) -> None:
         now = trio.current_time()
-        self._sightings = self._sightings.look([node.beat for node in seen.nodes], now)
+        self._sightings = self._sightings.look([node.beat for node in seen.nodes], now, seen.owners)
         self._nodes = {node.node.name: node.node for node in seen.nodes}
-        self._running = tuple(
-            node.node for node in seen.nodes if node.pid is not None and node.node != self._me
-        )
+        self._running = others_running(seen, self._me)
         self._owners = dict(seen.owners)
         self._sharing.note(seen)
         states = {node.node.name: node.state for node in seen.nodes}
@@ -274,17 +273,18 @@ class Keeper:
             )
         except (StoreOutage, StatementRefused) as error:
             log.warning("shards_not_taken", node=name, error=str(error))
+            self._holds.asked(shards, trio.current_time())
             self.lose(session)
             self._none_left.set()  # `stop` may wait although the session was lost before
             return
         finally:
             self._is_asking = False
-        if self._session is not session or not granted.shards:
+        now = trio.current_time()
+        starts = self._holds.starts(self._sightings, granted.shards, now)
+        if self._session is not session or not starts:
             self._tell_none_left()
             return
         self.tally.taken_over += sum(last is not None for last in granted.shards.values())
-        now = trio.current_time()
-        starts = starts_of(self._sightings, granted.shards, self._own_numbers, now)
         self._sharing.took(starts)
         self._own |= dict.fromkeys(starts, inf)
         self._taking |= dict.fromkeys(starts, starts)

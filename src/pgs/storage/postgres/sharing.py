@@ -7,7 +7,7 @@ from math import inf
 from typing import Final
 
 from pgs.domain.leases import Sightings
-from pgs.domain.shards import share_out
+from pgs.domain.shards import Node, share_out
 from pgs.storage.postgres.lease import Look
 
 GIVE_MAX: Final = 8
@@ -33,6 +33,11 @@ def takers_of(seen: Look, sightings: Sightings) -> set[str]:
         for one in seen.nodes
         if one.pid is not None and one.state == "up" and not sightings.is_silent(one.node.name)
     }
+
+
+def others_running(seen: Look, me: Node) -> tuple[Node, ...]:
+    """Return the nodes other than `me` that have a session, whether or not they take shards."""
+    return tuple(one.node for one in seen.nodes if one.pid is not None and one.node != me)
 
 
 class Sharing:

@@ -1,0 +1,35 @@
+"""From when a node may answer for the shards that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from pgs.domain.leases import HOLD_S, Beat, Sightings, starts_of
+
+
+class Holds:
+    """What one process knows of the waits that its earlier sessions had begun.
+
+    A session may end while it waits for the owner before it. The next session of this process finds
+    only its own predecessor in the shard's row, and must wait for that same owner.
+    """
+
+    def __init__(self) -> None:
+        self._sessions: set[int] = set()  # the numbers of all sessions of this process
+        self._until: dict[int, float] = {}  # by shard: until when an owner before may answer
+
+    def begin(self, number: int) -> None:
+        """Note the number of a new session of this process."""
+        self._sessions.add(number)
+
+    def asked(self, shards: Collection[int], now: float) -> None:
+        """Note that a session asked for shards and got no answer: it may have taken them."""
+        self._until |= dict.fromkeys(shards, now + HOLD_S)
+
+    def starts(
+        self, sightings: Sightings, lasts: Mapping[int, Beat | None], now: float
+    ) -> dict[int, float]:
+        """Return, by shard that was taken, the time from which this node may answer."""
+        found = starts_of(sightings, lasts, self._sessions, self._until, now)
+        self._until |= found
+        return found
