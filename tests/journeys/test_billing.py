@@ -1,15 +1,19 @@
 """Usage, seat summary and digest over real sockets: figures of final days, and their refusals."""
 
 import hashlib
+import threading
 from collections import defaultdict
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+import trio
 
 from pgs.domain.days import day_of
 from pgs.domain.totals import Totals, TotalsKey
 from pgs.http.billing import digest
+from pgs.storage.accounts import read_accounts
+from pgs.storage.bulk import read_in_bulk
 from pgs.storage.totals import raise_totals
 from pgs.storage.transactions import Tx
 from tests.journeys.billed import open_billed
@@ -264,3 +268,25 @@ async def test_a_digest_of_too_many_rows_is_refused(
         refused = await billed.read(f"{path}20280229")
         check_refusal(refused, 400, "range_too_expensive")
         assert "more than 2 rows" in refused.json["error"]
+
+
+async def test_digests_hold_up_no_other_bulk_reads(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Admins' lists, the accounts and the waves of pairing are such reads."""
+    begun, go_on = threading.Event(), threading.Event()
+    released: list[bool] = []
+
+    async def hash_slowly(*_: object) -> list[object]:
+        begun.set()
+        released.append(go_on.wait(60))
+        return []
+
+    monkeypatch.setattr(digest, "digests_by_day", hash_slowly)
+    path = "/partner/results/digest?from=20280227&to=20280227"
+    async with open_billed(place) as billed, trio.open_nursery() as nursery:
+        nursery.start_soon(billed.read_ok, path)
+        await trio.to_thread.run_sync(begun.wait)
+        assert await read_in_bulk(billed.service.core.parts.database, read_accounts)
+        go_on.set()
+    assert released == [True]

@@ -9,6 +9,7 @@ from psycopg import pq
 from structlog.testing import capture_logs
 
 from pgs.storage.bulk import read_in_bulk
+from pgs.storage.postgres.bulk_connections import IDLE_READERS
 from pgs.storage.postgres.connecting import connect
 from pgs.storage.postgres.connection import Lost, StatementRefused
 from pgs.storage.postgres.database import PostgresDatabase
@@ -99,11 +100,11 @@ async def test_a_bulk_read_that_was_cancelled_succeeds_when_it_is_tried_again(
 def test_no_more_idle_sessions_are_kept_than_bulk_reads_run_at_once(
     database: PostgresDatabase, operator: psycopg.Connection
 ) -> None:
-    readers = [database.second_reader() for _ in range(4)]
-    assert sessions(operator) == 4
+    readers = [database.second_reader() for _ in range(IDLE_READERS + 2)]
+    assert sessions(operator) == IDLE_READERS + 2
     for reader in readers:
         reader.close()
-    until_now(lambda: sessions(operator) == 2)
+    until_now(lambda: sessions(operator) == IDLE_READERS)
 
 
 def sessions(operator: psycopg.Connection) -> int:

@@ -18,12 +18,14 @@ class Database(Protocol):
 
     `inline`: it reads and commits on the event loop's thread. That is for tests, whose virtual
     clock does not wait for other threads.
-    `bulk_limit`, `check_limit`: how many bulk reads, and checks of everything, run at a time.
+    `bulk_limit`, `check_limit`, `export_limit`: how many bulk reads, checks of everything, and
+    reads of a partner's many rows run at a time.
     """
 
     inline: bool
     bulk_limit: trio.CapacityLimiter
     check_limit: trio.CapacityLimiter
+    export_limit: trio.CapacityLimiter
     reader: Reader
     writer: Writer
 

@@ -132,7 +132,10 @@ async def _start(call: Call) -> int | Refusal | BadRequest:
         at = int(since)
         if at > parts.clock.now() + SINCE_AHEAD_MAX_S:
             return BadRequest(_TOO_LATE)
-        return await read_in_bulk(parts.database, lambda reader: position_since(reader, *owner, at))
+        database = parts.database
+        return await read_in_bulk(
+            database, lambda reader: position_since(reader, *owner, at), database.export_limit
+        )
     if "cursor" not in call.query:
         return 0
     position = read_cursor(parts.ring, call.query["cursor"], CURSOR_KIND, *owner)

@@ -74,6 +74,7 @@ class PostgresDatabase:
         self.inline = inline
         self.bulk_limit = trio.CapacityLimiter(1)
         self.check_limit = trio.CapacityLimiter(1)
+        self.export_limit = trio.CapacityLimiter(1)
         self._url = url
         self._name = _name_of(folder)
         self._count = CommitCount(node)

@@ -62,6 +62,8 @@ class SqliteDatabase:
         self.bulk_limit = trio.CapacityLimiter(1)
         # A check of the whole ledger may take minutes, and bulk reads must not wait for it.
         self.check_limit = trio.CapacityLimiter(1)
+        # A partner may ask for many of its rows in one call, and again before it has the answer.
+        self.export_limit = trio.CapacityLimiter(1)
         self._factory = factory
         with ExitStack() as undo:
             self._lock = DataLock(folder)
