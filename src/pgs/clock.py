@@ -64,7 +64,7 @@ class HeldTime:
         self._told = False
 
     def newly_behind_ms(self, reading_ms: int) -> int:
-        """Take a reading; return how many milliseconds it is behind if that must be reported.
+        """Note a reading; return how many milliseconds it is behind if that must be reported.
 
         Returns 0 if it is at most `BEHIND_MS` behind, or if this was already reported since the
         readings last caught up.
@@ -81,10 +81,10 @@ class HeldTime:
 
 
 class SystemClock:
-    """The machine's wall clock, which stands still while the machine's clock is behind.
+    """The machine's clock, except that it stands still after the machine's clock was set back.
 
-    Nothing falls due meanwhile. Each time the machine's clock is set back, this is counted by
-    `on_event` and logged once. A clock without `on_event`, such as the log's own, does neither.
+    Until the machine's clock has caught up, nothing falls due. Each setting back is logged once and
+    counted with `on_event`. Without `on_event`, as for the log's own clock, it is neither.
     """
 
     def __init__(self, on_event: Callable[[str], None] | None = None) -> None:

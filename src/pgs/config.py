@@ -61,7 +61,7 @@ class Config:
     database_url: str = dataclasses.field(default="", repr=False)
     """Address of the PostgreSQL server that keeps the database, as `postgresql://user@host/name`.
 
-    Empty: SQLite, in the data folder. It may hold a password.
+    Empty: SQLite, in the data folder. The address may hold a password.
     """
 
     node_name: str = ""

@@ -132,7 +132,7 @@ class Lines:
         return self._no_room + self._not_written
 
     def close(self) -> None:
-        """Write what is queued. After `FLUSH_S`, give up a file that takes no more."""
+        """Write what is queued. After `FLUSH_S`, give up if the file takes no more."""
         self._closing.set()
         self._queue.put(None)
         self._thread.join(FLUSH_S)
@@ -202,7 +202,7 @@ class _FromStandardLibrary(logging.Handler):
 
 @contextmanager
 def logging_to(file: BinaryIO | None, level: str, clock: Clock) -> Iterator[Lines]:
-    """Send every log line to `file` for a block, from `level` on: debug, info, warning or error."""
+    """For a block, log to `file` all lines from `level` up: debug, info, warning or error."""
 
     def stamp(
         _: Any, level_name: str, event: structlog.typing.EventDict

@@ -27,7 +27,7 @@ def tune_garbage_collector() -> None:
 
     Only a process that does nothing but serve may call it. A started service has some 85,000
     objects, nearly all of them modules and types that stay. A full collection took 42 ms, in which
-    no call is answered; without these objects it takes almost no time.
+    no call was answered; without these objects it takes almost no time.
 
     Collections of young objects come less often, too. With 150 deliveries hanging they took 1 % of
     the time, in pauses of up to 12 ms; now they take a twentieth of that. Garbage is freed later,
@@ -53,7 +53,8 @@ async def _until_signalled(config: Config, lines: Lines) -> None:
 def _say(text: str) -> None:
     """Write to standard output. A closed output, or a failed write, is no error.
 
-    It bypasses the output's buffer: a failed write would stay there and fail again at the exit.
+    The text bypasses the output's buffer, where a failed write would stay and fail again at the
+    exit.
     """
     if sys.stdout is not None:
         with suppress(OSError):

@@ -31,7 +31,8 @@ log = structlog.get_logger("pgs.readiness")
 class Readiness:
     """Whether the service is ready.
 
-    It is ready from its start until it drains, while commits succeed and none has failed lately.
+    It is ready from its start until it drains, while commits succeed and none has failed within
+    `FAILED_RECENTLY_S`.
     """
 
     def __init__(self) -> None:
@@ -50,7 +51,7 @@ class Readiness:
         self._draining = True
 
     def listening(self, on_event: Callable[[str], None]) -> Callable[[str], None]:
-        """Return a function that calls `on_event`, and notes here that a listener had no room."""
+        """Return a function that calls `on_event` and notes here when a listener had no room."""
 
         def note(name: str) -> None:
             if name == "connection_refused":

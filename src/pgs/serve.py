@@ -46,8 +46,8 @@ from pgs.readiness import Readiness
 from pgs.storage.transactions import StoreOutage
 
 STOP_S = 15.0
-"""Seconds that a stop may take: half of what the unit of systemd allows. No code waits this
-long: a test adds up the bounds of all steps of a stop and compares the sum with it."""
+"""Seconds that a stop may take: half of what the systemd unit allows. No code waits this long: a
+test compares it with the sum of the bounds of all steps of a stop."""
 
 GRACE_S = 5.0
 """Seconds for calls in flight when the service stops. Part of the 15 s that a stop may take."""
@@ -93,9 +93,9 @@ async def running(
 ) -> AsyncIterator[RunningService]:
     """Yield the service with its listeners open; when the block ends, drain and stop it.
 
-    Only tests and the demo give `outbound` and `resolver`; no setting replaces them. `owners` tells
-    which of several nodes owns which partners; without it this one owns all. Raises what binding
-    the listeners and opening the data folder raise.
+    Only tests and the demo give `outbound` and `resolver`; no setting does. `owners` tells which of
+    several nodes owns a partner; without it this node owns all. Raises what binding the listeners
+    and opening the data folder raise.
     """
     metrics, readiness = Metrics(), Readiness()
     on_public_event = readiness.listening(metrics.on_event)

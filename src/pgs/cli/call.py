@@ -71,7 +71,7 @@ async def _refuse_beside_nodes(config: Config) -> None:
     # Imported here: most calls find a running service and do not need this module.
     from pgs.storage import engines
 
-    with suppress(StoreOutage):  # no node has started yet; or opening the database says why not
+    with suppress(StoreOutage):  # no node has started yet, or opening fails below and says why
         nodes = (await trio.to_thread.run_sync(engines.nodes_of, config)).nodes
         if running := [node.name for node in nodes if node.running]:
             raise OthersRun(config.node_name, running)
@@ -83,7 +83,8 @@ async def _run_on_folder(config: Config, line: bytes, *, await_payouts: bool) ->
     from pgs.operator.execute import execute
     from pgs.storage.seats import is_money_due
 
-    # Not as a node, which would own no partner for a while. So it is refused beside other nodes.
+    # Open the core without a node's name, because a node owns no partner at first. This is refused
+    # while another node runs.
     alone = dataclasses.replace(config, node_name="", node_address="")
     async with open_core(alone) as core:
         answer = await execute(core, line)

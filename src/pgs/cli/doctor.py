@@ -1,4 +1,4 @@
-"""`pgs doctor`: whether the service could start here, and what an operator should mend."""
+"""`pgs doctor`: whether the service could start here, and what an operator should repair."""
 
 from typing import Final
 

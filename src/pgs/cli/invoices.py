@@ -58,7 +58,7 @@ def assemble(
         partners = ", ".join(sorted({one.partner_id for one in missed}))
         raise stop(
             f"{len(missed)} invoices were not assembled, those of {partners}. The first error is: "
-            f"{missed[0].error} Repeat the command then.",
+            f"{missed[0].error} Remove its cause, then repeat the command.",
             REFUSED,
         )
 

@@ -91,7 +91,7 @@ def remove(
 ) -> None:
     """Remove a stopped node, which will not run again, from the list.
 
-    Its shards belong to the others already. If it starts again all the same, it is listed again.
+    Its shards already belong to the others. If it does start again, it is listed again.
     """
     make_sure(f"Node {name} is no longer listed.", yes=yes, as_json=as_json)
     with expected():

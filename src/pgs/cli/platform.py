@@ -1,4 +1,4 @@
-"""`pgs tier …`, `terms`, `match`, `ledger` and `keyring`: what belongs to the platform."""
+"""`pgs tier …`, `terms …`, `match …` and `ledger …`: what belongs to the platform."""
 
 from pathlib import Path
 from typing import Annotated

@@ -26,7 +26,7 @@ def moment(at: int | None) -> str:
 
 
 def cell(value: object) -> Text:
-    """Return a text without control characters, which folds instead of being cut."""
+    """Return a cell's text without control characters; a long one folds instead of being cut."""
     return Text(plain(str(value)), overflow="fold")
 
 

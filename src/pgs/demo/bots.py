@@ -226,7 +226,7 @@ async def _hear(socket: WebSocketConnection) -> dict[str, Any]:
 async def _socket(
     url: str, token: str, trust: ssl.SSLContext | None
 ) -> AsyncIterator[WebSocketConnection]:
-    """Yield an open socket. Raises `_Lost` or `BotStopped` when it ends, never in a group."""
+    """Yield an open socket. When it ends, raises `_Lost` or `BotStopped`, never in a group."""
     where = urlsplit(url)
     host, port = where.hostname or "", where.port or (443 if where.scheme == "wss" else 80)
     ended: Exception | None = None
@@ -284,6 +284,6 @@ async def _shake_hands(
             return await wrap_client_stream(
                 nursery, stream, host, path, subprotocols=[_PROTOCOL, f"pgs.token.{token}"]
             )
-    # The reader, in the nursery, raises a refusal; this function does not.
+    # The reader task in the nursery raises the error of a refusal, not this function.
     except (ConnectionClosed, trio.TooSlowError) as error:
         raise _Lost("the handshake failed") from error

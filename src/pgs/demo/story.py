@@ -35,7 +35,7 @@ class _Nudge(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def expect(holds: bool, what: str) -> None:
-    """Raise `Unexpected` with the expectation `what` unless it holds."""
+    """Raise `Unexpected` unless the expectation `holds`; `what` describes it."""
     if not holds:
         raise Unexpected(f"Not as expected: {what}.")
 

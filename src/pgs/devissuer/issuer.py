@@ -35,7 +35,8 @@ _LIMITS: Final = ServerLimits(max_connections=256, grace_s=1.0)
 """Limits of the development issuer's listener: it serves a few browsers, and stops without a long
 wait."""
 
-# The client runs in a page of another origin. There are no cookies that this could expose.
+# The client runs in a page of another origin. With `*`, browsers hide answers to requests with
+# cookies from scripts, so no sign-in is exposed.
 _FROM_ANYWHERE: Final = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"}
 
 _log = structlog.get_logger("pgs.devissuer")
@@ -46,7 +47,7 @@ class NotLoopback(ValueError):
 
 
 def minted_sid(uid: str) -> str:
-    """Return the `sid` of all tokens that are minted for a person, without a sign-in."""
+    """Return the `sid` of all tokens that are minted for a person without a sign-in."""
     return f"minted-{uid}"
 
 

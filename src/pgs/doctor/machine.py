@@ -130,7 +130,7 @@ def open_files() -> Finding:
 def clock_kept() -> Finding:
     """Return whether the kernel says that something keeps the machine's clock right.
 
-    Codes of authenticators, identity tokens and nudges go by the clock.
+    Authenticator codes, identity tokens and the signatures of nudges depend on the clock.
     """
     try:
         state = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(_TIMEX_BYTES))

@@ -138,9 +138,10 @@ def starts_of(
 ) -> dict[int, float]:
     """Return, by shard, the time from which its new owner may answer.
 
-    `lasts` has the argument `last` of `answers_from` for each shard. `own` are the numbers of all sessions of
-    this process: when such a session ended, the process dropped what it held in memory, so there is
-    nothing to wait for but `until`, the time from which that session itself would have answered.
+    `lasts` has the argument `last` of `answers_from` for each shard. `own` are the numbers of all
+    sessions of this process: when such a session ended, the process dropped what it held in memory,
+    so there is nothing to wait for but `until`, the time from which that session itself would have
+    answered.
     """
     return {
         shard: max(now, until.get(shard, now))

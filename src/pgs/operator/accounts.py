@@ -31,9 +31,10 @@ async def find_account(core: Core, partner_id: str) -> Account | BadRequest:
 async def find_anywhere(
     core: Core, find: Callable[[Reader, str, str], Awaitable[T | None]], row_id: str
 ) -> T | None:
-    """Return what `find` finds with a reader, some partner's id and `row_id`; None if nothing.
+    """Return what `find` finds for `row_id` at any partner, or None.
 
-    Ids are unique only within a partner. So this looks at each partner, for some microseconds.
+    Ids are unique only within a partner, so this asks `find` about each partner, which takes some
+    microseconds.
     """
     partner_ids = [account.partner_id for account in core.parts.registry.accounts()]
 
@@ -62,7 +63,7 @@ async def record_of(core: Core, account: Account) -> PartnerRecord:
 
 
 async def ask_account(core: Core, partner_id: str, command: Command[T]) -> T | BadRequest:
-    """Return the account actor's reply to a command; a `BadRequest` when there is no partner."""
+    """Return the account actor's reply; a `BadRequest` when there is no such partner."""
     known = await find_account(core, partner_id)
     if isinstance(known, BadRequest):
         return known

@@ -95,8 +95,8 @@ async def _ask(core: Core, owner: Node | None, name: str, args: object) -> Answe
 async def answers_of_others(core: Core, name: str, args: object) -> dict[str, Answer]:
     """Return the answers of all other nodes that own shards, by the node's name.
 
-    Each node is asked once and carries the command out for its own partners. Without other nodes,
-    and for a command that one of them has sent, there are none.
+    Each node is asked once and carries the command out for its own partners. The result is empty
+    without other nodes, and for a command that another node has sent.
     """
     if core.shards is None or core.nodes is None:
         return {}

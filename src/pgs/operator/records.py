@@ -147,8 +147,8 @@ class AuthenticatorReset(Record, frozen=True):
 class TierRecord(Record, frozen=True):
     """A tier at its current revision.
 
-    `locked_games`: the games an operator locked it for. `pays_in`: its prize exceeds two floors,
-    so it takes no seats in any game.
+    `locked_games`: the games for which an operator locked it. `pays_in`: its prize exceeds two
+    floors, so it takes no seats in any game.
     """
 
     environment: Environment
@@ -253,8 +253,8 @@ def partner_record(
 ) -> PartnerRecord:
     """Return an account as operators see it.
 
-    `catalogue` decides which of the account's prices still count; without it, all count. `now` is
-    in epoch seconds.
+    `catalogue` decides which of the account's prices are in force; without it, all are. `now` is in
+    epoch seconds.
     """
     policy = policy_of(account)
     return PartnerRecord.of(

@@ -49,12 +49,12 @@ class OpenPage(Record, frozen=True):
 
 
 class Asked(Record, frozen=True):
-    """How many open charges and payouts were asked for, counted as the list counts them.
+    """For how many open charges and payouts settlement was asked.
 
-    `unset`: how many were not asked for because their settlement is not set. `busy`: how many were
-    not asked for because their partner is degraded or its actors are overloaded. `outcome`: what
-    has become of the item that was named. `unreached`: nodes that have not asked for theirs, and
-    why.
+    `unset`: for how many it was not asked because the settings do not name it. `busy`: for how many
+    it was not asked because their partner is degraded or its actors are overloaded. `outcome`: what
+    has become of the item that was named. `unreached`: the nodes that have not asked for their
+    items, and why.
     """
 
     asked: int

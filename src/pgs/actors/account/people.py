@@ -144,7 +144,7 @@ def accept_invite(
     if isinstance(accepted, Refusal):
         return accepted
     if not members.is_uid(command.by):
-        return BadRequest("no member can go by this user id")
+        return BadRequest("this user id cannot name a member")
     if len(account.members) >= members.MEMBERS_MAX:
         return BadRequest(f"an account has at most {members.MEMBERS_MAX} members")
     email = normalise_email(command.email) or command.email

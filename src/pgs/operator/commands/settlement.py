@@ -63,9 +63,10 @@ class Decision(Args, frozen=True):
 
 
 async def list_open(core: Core, args: ItemsAfter) -> OpenPage | BadRequest:
-    """Return a page of what is open. Only the node that owns a partner knows of its tries.
+    """Return a page of what is open.
 
-    For another node that asks, the page has the items of this node's partners alone.
+    Only the node that owns a partner knows how often settlement was asked for the partner's items.
+    A call from another node gets only the items of this node's partners.
     """
     after = after_of(args.after)
     if after is None:
@@ -86,7 +87,7 @@ async def list_open(core: Core, args: ItemsAfter) -> OpenPage | BadRequest:
             known |= {item.id: item for item in theirs}
         else:
             unreached[node] = answer.error
-    # An item of which nobody said anything is listed all the same: it is open.
+    # An item that no node has reported is listed too: it is open.
     told = [known.get(item.id, msgspec.structs.replace(item, tries=None)) for item in items]
     return OpenPage(told, further, unreached)
 
