@@ -202,7 +202,7 @@ class _FromStandardLibrary(logging.Handler):
 
 @contextmanager
 def logging_to(file: BinaryIO | None, level: str, clock: Clock) -> Iterator[Lines]:
-    """For a block, log to `file` all lines from `level` up: debug, info, warning or error."""
+    """While a block runs, log lines from `level` up to `file`: debug, info, warning, error."""
 
     def stamp(
         _: Any, level_name: str, event: structlog.typing.EventDict

@@ -33,9 +33,9 @@ def kept_files(config: Config) -> tuple[Path, ...]:
 
 
 def mode_open_to_others(path: Path) -> int | None:
-    """Return the mode of a path that its group or others can read, write or enter, else None.
+    """Return the mode of a path that its group or others can read, write or enter.
 
-    None also for a path that does not exist.
+    None if they cannot, or if the path does not exist.
     """
     try:
         mode = stat.S_IMODE(path.stat().st_mode)

@@ -240,7 +240,7 @@ def _bind(listen: str, setting: str) -> socket.socket:
 
 @asynccontextmanager
 async def _operating(core: Core, config: Config) -> AsyncIterator[trio.CancelScope]:
-    """Take operators' commands for a block, or until the scope that it yields is cancelled."""
+    """Take operators' commands while a block runs, or until the yielded scope is cancelled."""
     scope = trio.CancelScope()
 
     async def operate(task_status: trio.TaskStatus[None]) -> None:

@@ -57,6 +57,6 @@ class LoopbackResolver(trio.abc.HostnameResolver):
 def loopback_outbound(authority: Authority) -> Outbound:
     """Return an outbound client for endpoints on this machine with certificates of `authority`.
 
-    It refuses every other address.
+    The client refuses every other address.
     """
     return Outbound(authority.client_context(), lambda address: address == ADDRESS)

@@ -284,7 +284,7 @@ class Grants:
         return Reply(302, {}, (("Location", f"{asked['redirect_uri']}?{answer}"),))
 
     def redeem(self, form: str) -> Reply:
-        """Return the tokens for a code, or an error by RFC 6749, section 5.2."""
+        """Return the tokens for a code, or an error in the form of RFC 6749, section 5.2."""
         return self._answer(self._redeem, "POST", "/token", form) or Reply(500, {})
 
     def _redeem(self, request: _Request) -> Reply:

@@ -184,7 +184,7 @@ async def development_issuer(
     audience: str | None = None,
     redirect_uris: Sequence[str] = (),
 ) -> AsyncIterator[DevelopmentIssuer]:
-    """Run an issuer for a block. Raises `NotLoopback`, and what `bind` raises.
+    """Run an issuer while a block runs. Raises `NotLoopback`, and what `bind` raises.
 
     `listen` must be a loopback address; port 0 takes a free port. `audience` is the audience of
     access tokens, by default the client; identity tokens are for the client.

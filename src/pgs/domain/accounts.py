@@ -29,7 +29,7 @@ class ApiKey(msgspec.Struct, frozen=True):
     created_by: str | None = None
 
     def is_revoked(self, now: int) -> bool:
-        """Return whether the key has stopped working, which it does at `revokes_at`."""
+        """Return whether the key has stopped working, that is, whether `revokes_at` has come."""
         return self.revokes_at is not None and now >= self.revokes_at
 
     def status(self, now: int) -> str:

@@ -72,8 +72,7 @@ _SPECIAL_V6: Final = tuple(
 def is_public(address: str) -> bool:
     """Return whether `address` is an IPv4 or IPv6 address on the public internet. Takes any string.
 
-    The address is spelled as a resolver returns it. An address with a zone id is not public,
-    because the zone names an interface of this machine.
+    An address with a zone id is not public, because the zone names an interface of this machine.
     """
     if "%" in address:
         return False

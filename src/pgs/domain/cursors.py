@@ -1,8 +1,8 @@
 """Page cursors: opaque to clients and signed.
 
-A cursor is valid only for one list of one partner in one environment, and it never expires. It is
-`pgc1.<kid>.<payload>.<mac>`. The mac is compared as text, as in a session token, so each cursor has
-exactly one valid spelling.
+A cursor is valid only for one list of one partner in one environment, and it never expires. Its
+text is `pgc1.<kid>.<payload>.<mac>`. The mac is compared as text, as in a session token, so each
+cursor has exactly one valid spelling.
 """
 
 from typing import Final

@@ -12,14 +12,14 @@ DAY_S: Final = 86_400
 """Scale of days: seconds in a day. Unix time has no leap seconds, so all days are equally long."""
 
 FINAL_AFTER_S: Final = 1800
-"""Seconds after its end before a day can be final, as the interface promises. The money of a match
-that ends at midnight is usually recorded by then."""
+"""Seconds from a day's end until the day can be final, as the interface promises. The money of a
+match that ends at midnight is usually recorded by then."""
 
 RANGE_MAX_DAYS: Final = 92
 """Days that one call may cover, both ends counted, as the interface promises: a quarter."""
 
 EVER: Final = -719_162
-"""Time before any other: 1 January of the year 1, the first day of the calendar."""
+"""Time before any other: the day number of 1 January of the year 1, where the calendar begins."""
 
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _DAY: Final = re.compile(r"[0-9]{8}", re.ASCII)

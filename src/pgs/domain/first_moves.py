@@ -14,7 +14,7 @@ def moves_first(player: FirstMoves, opponent: FirstMoves, lot: int) -> bool:
     """Return whether the player moves first in a match against the opponent.
 
     The one who has moved first in the smaller share of their matches does so now. If the shares are
-    equal, the player moves first when `lot` is odd.
+    equal, the player moves first when `lot`, a random number, is odd.
     """
     share = player.moved_first * max(1, opponent.matches)
     opponents_share = opponent.moved_first * max(1, player.matches)

@@ -76,7 +76,7 @@ class Sightings(msgspec.Struct, frozen=True):
     def look(
         self, beats: Iterable[Beat], now: float, owners: Mapping[int, str] | None = None
     ) -> "Sightings":
-        """Return the sightings after a look at `now`, the time at which the rows had arrived.
+        """Return the sightings after a look. `now`: when the rows that it read had arrived.
 
         `owners` are the names of the nodes that own shards, read after the beats.
         """

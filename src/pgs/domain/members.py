@@ -34,7 +34,7 @@ class Member(msgspec.Struct, frozen=True):
 def is_uid(text: str) -> bool:
     """Return whether `text` can name a member.
 
-    It has 1 to 255 characters without NUL or lone surrogates, and is not `platform`.
+    A uid has 1 to 255 characters without NUL or lone surrogates, and is not `platform`.
     """
     if not 1 <= len(text) <= UID_MAX or "\x00" in text or text in {PLATFORM}:
         return False

@@ -49,12 +49,12 @@ def is_tier_id(text: str) -> bool:
 
 
 def is_player_id(text: str) -> bool:
-    """Return whether `text` can name a player: whether it matches `PLAYER_ID`."""
+    """Return whether `text` matches `PLAYER_ID`, as a player's id must."""
     return _PLAYER_ID.fullmatch(text) is not None
 
 
 def is_idempotency_key(text: str) -> bool:
-    """Return whether `text` can be an idempotency key: whether it matches `IDEMPOTENCY_KEY`."""
+    """Return whether `text` matches `IDEMPOTENCY_KEY`, as an idempotency key must."""
     return _IDEMPOTENCY_KEY.fullmatch(text) is not None
 
 

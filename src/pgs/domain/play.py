@@ -43,7 +43,7 @@ class Attendance(msgspec.Struct, frozen=True):
     names: tuple[str | None, str | None] = (None, None)
 
     def seen(self, side: int, name: str | None, now_ms: int) -> "Attendance":
-        """Return the attendance after a side was seen under `name`, or under no name.
+        """Return the attendance after a side was seen. `name`: its display name, if it gave one.
 
         The clocks start when the second side comes. A side keeps its name if no name is given.
         """

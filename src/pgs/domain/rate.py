@@ -53,23 +53,23 @@ def check_bucket(burst: int | None, rate: int | None) -> BadRequest | None:
 
 
 PARTNER_POLICY: Final = BucketPolicy(burst=300, rate=80)
-"""Calls of one partner with a key: as a burst and as a rate per second, as the interface promises.
-The embed budget and the budget of unknown keys have the same size."""
+"""Calls that a partner may make with its keys: at once, and per second after that, as the interface
+promises. The embed budget and the budget of unknown keys have the same size."""
 
 
 TEST_MATCH_POLICY: Final = BucketPolicy(burst=10, rate=1)
-"""Calls for a test match by all members of one account: as a burst and as a rate per second. People
+"""Calls for a test match by all members of an account: at once, and per second after that. People
 press a button for each, and each match stays open for up to an hour."""
 
 
 RESEND_POLICY: Final = BucketPolicy(burst=5, rate=1)
-"""Nudges that members of one account send again: as a burst and as a rate per second. People press
-a button for each, and each may hold a connection for seven seconds."""
+"""Nudges that all members of an account may send again: at once, and per second after that. People
+press a button for each, and each may hold a connection for seven seconds."""
 
 
 PLAYER_POLICY: Final = BucketPolicy(burst=60, rate=20)
-"""Calls of one player's session token: as a burst and as a rate per second, as the interface
-promises. A frame makes two or three when it loads."""
+"""Calls that a player may make with session tokens: at once, and per second after that, as the
+interface promises. A frame makes two or three when it loads."""
 
 GAME_API_FACTOR: Final = 10
 """Times by which the bucket of a partner's Game API is larger than the partner's own bucket. All
@@ -84,8 +84,9 @@ def times(policy: BucketPolicy, factor: int) -> BucketPolicy:
 class BucketAnswer(msgspec.Struct, frozen=True, gc=False):
     """A bucket's answer.
 
-    `left`: whole tokens that it still holds. `retry_after`: seconds until the refused cost is due,
-    at least 1; 0 when the cost was taken. `full_in`: seconds until the bucket is full, rounded up.
+    `left`: whole tokens that it still holds. `retry_after`: seconds until the refused cost can be
+    taken, at least 1; 0 when the cost was taken. `full_in`: seconds until the bucket is full,
+    rounded up.
     """
 
     allowed: bool

@@ -97,10 +97,10 @@ def read_session(token: str, ring: KeyRing) -> SessionClaims | None:
 
 
 def is_expired(claims: SessionClaims, now: int) -> bool:
-    """Return whether the token is not valid at `now` (epoch seconds), the real time.
+    """Return whether the token has expired at `now`, the real time in epoch seconds.
 
-    A token is valid until the second before `expires_at`. A token from the future is not valid
-    either (`AHEAD_MAX`).
+    A token is valid until the second before `expires_at`. A token from the future counts as expired
+    (`AHEAD_MAX`).
     """
     return now >= claims.expires_at or claims.issued_at > now + AHEAD_MAX
 

@@ -21,7 +21,7 @@ LEVEL_AA: Final = 4.5
 criterion 1.4.3."""
 
 RADIUS_MAX: Final = 32
-"""Pixels of a corner's radius, as the interface promises. A greater one would cut into texts."""
+"""Pixels of a corner's radius, as the interface promises. A greater one would cut into the text."""
 
 
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}", re.ASCII)

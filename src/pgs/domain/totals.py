@@ -56,7 +56,7 @@ def charged(seat: Seat) -> Change:
 
 
 def settled(record: MatchWithSeats) -> Iterator[Change]:
-    """Yield what a match whose money is recorded adds: to its own day, and to its seats' days."""
+    """Yield what a match adds to its own day and its seats' days when its money is recorded."""
     ended, seats = record.match.status == "ended", record.seats
     stakes = sum(seat.stake_usd_cents for seat in seats)
     refunds = sum(seat.refund_usd_cents or 0 for seat in seats)

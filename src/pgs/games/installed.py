@@ -1,8 +1,8 @@
 """The games that the platform runs: those of this package, and those of other distributions.
 
 A distribution adds a game with an entry point in the group `pgs.games`. The entry point's name is
-the game's id, and it refers to an object that implements `pgs.games.rules.Rules`. It cannot replace
-a game of this package.
+the game's id, and it refers to an object that implements `pgs.games.rules.Rules`. An entry point
+cannot replace a game of this package.
 """
 
 from collections.abc import Iterable

@@ -38,7 +38,7 @@ LINE_S = 30.0
 """Seconds that a connection may take for one request, including the wait for its first byte."""
 
 SEND_S = 10.0
-"""Seconds that an operator's command may take to read its answer. It reads at once unless it
+"""Seconds that an operator's command may take to read its answer. A command reads at once unless it
 hangs."""
 
 ANSWER_S = 600.0

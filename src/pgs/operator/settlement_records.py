@@ -77,7 +77,10 @@ class Asked(Record, frozen=True):
 
 
 class Resolved(Record, frozen=True):
-    """A charge or payout that an operator has decided. `status`: of its seat or match now."""
+    """A charge or payout that an operator has decided.
+
+    `status`: the status of its seat, or `confirmed` for a payout.
+    """
 
     id: str
     kind: str

@@ -43,9 +43,9 @@ class AttemptLog:
     async def record(self, done: TryDone, endpoint: Endpoint | None) -> Recorded:
         """Log a try, publish it to the account's live stream, and return it as logged.
 
-        Pass `endpoint` if the try completes a nudge that counts: the same transaction then sets the
-        count of failures in a row. Raises `Stale` if the endpoint was saved or switched off
-        meanwhile, and what the writer raises.
+        Pass `endpoint` if the try completes a nudge whose outcome counts: the same transaction then
+        sets the count of failures in a row. Raises `Stale` if the endpoint was saved or switched
+        off meanwhile, and what the writer raises.
         """
         attempt = _attempt(done, self._newest_seq + 1, self._parts.new_id(ids.ATTEMPT))
         stmts = [rows.insert_attempt(self._partner_id, self._environment, attempt)]

@@ -56,7 +56,7 @@ log = structlog.get_logger("pgs.courier")
 
 
 class CourierActor(DispatchingActor):
-    """The courier of one webhook endpoint. Its queue is in memory and is lost when it ends."""
+    """The courier of one webhook endpoint. Its queue is in memory and ends with the courier."""
 
     def __init__(self, partner: PartnerActors, environment: Environment) -> None:
         self._partner = partner

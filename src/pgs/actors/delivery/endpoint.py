@@ -42,7 +42,7 @@ class KnownEndpoint(HidesSecrets, msgspec.Struct, frozen=True):
 async def read_endpoint(
     parts: Parts, partner_id: str, environment: Environment
 ) -> KnownEndpoint | None:
-    """Return a partner's endpoint in an environment with its secret opened, or None."""
+    """Return the endpoint of a partner's environment, with its secret opened, or None."""
     row = await rows.find_endpoint(parts.database.reader, partner_id, environment)
     if row is None:
         return None

@@ -51,7 +51,8 @@ def refuse_lone_try(endpoint: KnownEndpoint | None, account: Account | None) -> 
 async def newest_test_ms(parts: Parts, partner_id: str, environment: Environment) -> int | None:
     """Return when the newest test event was sent, in epoch milliseconds.
 
-    A test event in flight counts before it is logged. None if there was none within `TEST_EVERY_S`.
+    A test event in flight counts, although it is not logged yet. None if there was none within
+    `TEST_EVERY_S`.
     """
     in_flight = parts.deliveries.tested_at_ms((partner_id, environment))
     if in_flight is not None:

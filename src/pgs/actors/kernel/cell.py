@@ -145,8 +145,8 @@ class Cell:
     def take_along(self, wanted: Callable[[Message], bool]) -> Envelope | None:
         """Remove the next queued message and return it, if it is an ask and `wanted` accepts it.
 
-        The actor has to answer it, to keep it for later, or to put it back. If the actor breaks
-        first, the ask fails like the message that the actor broke on.
+        The actor must answer it, keep it for later, or put it back. If the actor breaks first, the
+        ask fails like the message that the actor broke on.
         """
         if not self._queue:
             return None

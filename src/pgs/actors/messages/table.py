@@ -49,7 +49,7 @@ class Resign(Command[ActionReply], frozen=True):
 class LookAgain(Message, frozen=True):
     """Something about the match may have changed: the open sockets, the time, or its rows.
 
-    `started`: the match has just been made, so every open socket of its players is told of it.
+    `started`: the match has just been made, so every open socket of its players gets a snapshot.
     """
 
     started: bool = False

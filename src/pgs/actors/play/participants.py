@@ -17,8 +17,8 @@ class Participants:
     """Tells both players of one match what happens in it.
 
     A player gets messages after their socket has joined the match. Every message carries a number,
-    `seq`, that rises within the match. It starts at `now_ms`, so that it also rises when the table
-    is loaded again.
+    `seq`, that rises within the match. The number starts at `now_ms`, so that it also rises when
+    the table is loaded again.
     """
 
     def __init__(

@@ -8,8 +8,8 @@ from pgs.actors.partners import PartnerActors
 from pgs.domain.environments import Environment
 
 WAVE_S = 1.0
-"""Seconds between two waves. It is long enough for several seats to gather, and players hardly
-notice the wait."""
+"""Seconds between two waves. Long enough for several seats to gather, and so short that players
+hardly notice the wait."""
 
 
 class Pulse:

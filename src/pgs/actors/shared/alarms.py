@@ -6,9 +6,9 @@ from heapq import heappop, heappush
 import trio
 
 FAR_S = 240.0
-"""A table is woken at least this often, in seconds.
+"""Seconds between two wake-ups of a table, at most.
 
-This is less than `IDLE_CLOSE_S`, so that a table whose next check is far away is not closed.
+Less than `IDLE_CLOSE_S`, so that a table whose next check is far away is not closed.
 """
 
 NEVER = float("inf")

@@ -23,7 +23,7 @@ class Closings:
 
     @contextmanager
     def begun(self, partner_id: str, environments: Sequence[Environment]) -> Iterator[None]:
-        """Mark a closing as under way for a block.
+        """Mark a closing as under way while a block runs.
 
         Enter the block before the commit that forbids new play.
         """
@@ -41,7 +41,7 @@ class Closings:
 
     @contextmanager
     def finishing(self, partner_id: str, environment: Environment) -> Iterator[None]:
-        """Mark, for a block, that maintenance is closing the play."""
+        """Mark, while a block runs, that maintenance is closing the play."""
         play = (partner_id, environment)
         self._finishing.add(play)
         try:

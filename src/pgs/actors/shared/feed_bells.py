@@ -47,7 +47,7 @@ class ResultsBells:
 
     @contextmanager
     def hold(self, partner_id: str) -> Iterator[bool]:
-        """Count a held call for a block; yield False if the call must not be held.
+        """Count a held call while a block runs; yield False if the call must not be held.
 
         A call must not be held if the partner has `LONG_POLLS_LIMIT` already or the service stops.
         """

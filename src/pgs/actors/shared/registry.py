@@ -3,7 +3,7 @@
 An account actor publishes each change right after its commit, so the change is effective in this
 process at once. Changes that another node has committed are read within two seconds. Every minute a
 chore reads all rows again, to find changes that something else has written. While these readings
-fail, the last good one is used until it is too old.
+fail, the last successful one is used until it is too old.
 """
 
 from collections.abc import Callable

@@ -11,12 +11,12 @@ from pgs.actors.shared.breaker import Breaker
 from pgs.domain.seats import SettlementSide
 
 FIRST_CALLS = 32
-"""Calls that run at the same time for stakes and payouts that are asked for the first time. A
-server that takes 0.1 s for an answer then decides some 300 a second."""
+"""Calls about new stakes and payouts that run at the same time. A server that takes 0.1 s for an
+answer then decides some 300 a second."""
 
 RETRY_CALLS = 16
-"""Calls that run at the same time for stakes and payouts that are asked for again. They have their
-own slots: a backlog after an outage must not keep new stakes waiting."""
+"""Calls that repeat a request and run at the same time. They have their own slots: a backlog after
+an outage must not keep new stakes waiting."""
 
 WAITING_MAX = 256
 """Asks of each kind that may wait for a slot. Further ones would only run out of time; they are

@@ -1,4 +1,4 @@
-"""The base of every command to the account actor, and the message that an account's rows changed.
+"""The base of every command to the account actor, and the message about changed rows.
 
 The commands themselves are in the other modules of this package, by noun.
 """

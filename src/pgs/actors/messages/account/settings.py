@@ -75,7 +75,7 @@ class SetPin(AccountCommand[AccountReply], frozen=True):
 
 
 class SetRate(AccountCommand[AccountReply], frozen=True):
-    """Set a partner's burst (requests) and rate (requests a second); None leaves one as it is."""
+    """Set a partner's burst (requests) and rate (requests a second); None changes nothing."""
 
     by: str
     burst: int | None
