@@ -178,7 +178,7 @@ def ledger(report: r.LedgerChecked) -> RenderableType:
     facts: dict[str, object] = {
         "Verdict": "sound" if report.sound else "NOT SOUND",
         "Broken chains": ", ".join(report.broken_chains) or "none",
-        "Seats booked otherwise": ", ".join(report.seats_booked_otherwise) or "none",
+        "Seats that differ from the ledger": ", ".join(report.seats_booked_otherwise) or "none",
         "Matches that do not add up": ", ".join(report.matches_that_do_not_add_up) or "none",
         "Rows that belong to no seat": ", ".join(report.stray_rows) or "none",
         "Days that do not add up": ", ".join(report.days_that_do_not_add_up) or "none",

@@ -137,7 +137,7 @@ def clock_kept() -> Finding:
     except (OSError, AttributeError):
         state = -1
     if state < 0:
-        return Finding("clock", "skipped", "this system does not tell whether its clock is kept")
+        return Finding("clock", "skipped", "this system does not say whether its clock is right")
     if state == _UNSYNCHRONISED:
         return Finding(
             "clock",

@@ -51,10 +51,10 @@ def take_step(licence: Licence, step: Step, note: str | None) -> Licence | Refus
         return (
             Licence(licence.test, "withdrawn", note)
             if live == "granted"
-            else BadRequest(f"The game is not live here: it stands at {live}.")
+            else BadRequest(f"The game is not live here: its state is {live}.")
         )
     if live == "granted":
         return BadRequest("Live access has been granted already. It can be withdrawn.")
     if live != "requested":
-        return BadRequest(f"Live access has not been requested: it stands at {live}.")
+        return BadRequest(f"Live access has not been requested: its state is {live}.")
     return Licence(licence.test, "granted" if step == "grant" else "denied", note)

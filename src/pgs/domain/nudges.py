@@ -62,7 +62,7 @@ def sign_nudge(partner_id: str, secret: str, at: int) -> SignedNudge:
 def nudge_body(partner_id: str, at: int) -> bytes:
     """Return the body of a nudge sent at `at` (epoch seconds).
 
-    JSON without spaces, with its keys in this order.
+    It is JSON without spaces, and its keys always have the same order.
     """
     # A partner id is letters, digits and hyphens, so nothing in it needs escaping in JSON.
     return b'{"type":"results.available","partnerId":"%s","at":%d}' % (

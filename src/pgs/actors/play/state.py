@@ -15,8 +15,8 @@ from pgs.domain.seats import EndReason, Seat
 from pgs.games import rules as games
 
 DUE_SLACK_S = 1
-"""Seconds from the alarm of a table to the `due_at` of its match's row. They are added because rows
-hold whole seconds."""
+"""Seconds by which the `due_at` of a match's row is after the alarm of its table. They are added
+because rows hold whole seconds."""
 
 log = structlog.get_logger("pgs.table")
 
@@ -98,7 +98,7 @@ class MatchState:
         return None if due is None else max(due, self._wait_until_ms)
 
     def row_due_at(self, attendance: Attendance, clock: MatchClock, turn: int, now_ms: int) -> int:
-        """Return the match row's `due_at`, in epoch seconds. A closed table is opened then."""
+        """Return the match row's `due_at`, in epoch seconds: when a closed table is opened."""
         due_ms = clock.deadline(turn) or self.start_due_ms(attendance) or now_ms
         return -(-due_ms // 1000) + DUE_SLACK_S
 

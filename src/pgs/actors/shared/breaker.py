@@ -64,7 +64,7 @@ class Breaker:
         return was_open
 
     def unanswered(self, item_id: str, now: float) -> float | None:
-        """Note a call without an answer; return the seconds for which it stops calls, or None.
+        """Note a call without an answer; return the seconds for which this stops calls, or None.
 
         Calls that were under way when the breaker opened change nothing any more.
         """
