@@ -62,7 +62,7 @@ _EXTRA_SCHEMAS: Final[dict[str, Any]] = {
 ERROR_SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "description": (
-        "An error. Branch on `reason` alone; go by the status for a reason that you do not know. "
+        "An error. Branch on `reason` alone; use the status for a reason that you do not know. "
         "A malformed call has no `reason`."
     ),
     "properties": {
