@@ -20,7 +20,7 @@ def engines_section(costs: dict[str, Cost], calls: int) -> tuple[str, dict[str, 
         *paragraph(
             "What does a seat cost with PostgreSQL, and on several nodes? Measured by "
             f"`scripts/bench.py engines` on {cores()}, in {rounds} rounds of {calls:,} seats. In "
-            "each round every case takes its turn, and the order turns by one. The figures are "
+            "each round every case takes its turn, and the order rotates by one. The figures are "
             "medians of the processor time in microseconds: of the service's processes, all nodes "
             "together, and separately of PostgreSQL's processes. PostgreSQL has no standby here. "
             "The seats are taken at one node after the other, over 32 connections. *At the owner*: "

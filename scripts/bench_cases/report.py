@@ -30,7 +30,7 @@ def launch_section(
         *paragraph(
             f"What does a launch cost, beside what a team would write instead? Measured by "
             f"`scripts/bench.py launch` on {cores()}, in {rounds} rounds of {calls:,} calls. "
-            "In each round every server takes its turn, and the order turns by one. The figures "
+            "In each round every server takes its turn, and the order rotates by one. The figures "
             "are medians of the processor time of the server's process, threads included, in "
             "microseconds. All calls come from one thread over 32 connections."
         ),
