@@ -59,7 +59,7 @@ def make_documents(base_url: str) -> dict[str, Document]:
 
 
 EXAMPLE: Final = b"https://games.example"
-"""The address that stands for the service's own address in every source."""
+"""The placeholder for the service's address in every source."""
 
 
 _EXAMPLE_SOCKET: Final = b"wss://games.example"
@@ -176,7 +176,7 @@ def _response(document: Document, status: int) -> Response:
 
 
 def _root_answer(base_url: str, accept: str) -> Response:
-    """Return the answer of `/`: browsers go to the guide, programs are told where it is."""
+    """Return the answer of `/`: browsers are redirected to the guide, programs get addresses."""
     if "text/html" in accept:
         return Response(b"", status=302, headers={"Location": "/docs/"}, content_type=_PLAIN)
     body = {

@@ -40,7 +40,7 @@ _DOCUMENT_HEADERS: Final = {
 WINDOW_MARK: Final = "w."
 """First characters of the `state` of a sign-in in a small window. The issuer's answer comes back in
 a document that must reach the window that opened it. Therefore this document alone has no opener
-policy. It passes the answer to that window, and signs nobody in itself."""
+policy. It only passes the answer to that window."""
 
 _PREVIEW_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; base-uri 'none'; "
@@ -50,7 +50,7 @@ _PREVIEW_POLICY: Final = (
 
 
 class PortalData(msgspec.Struct, frozen=True, rename="camel"):
-    """What the document tells its script. `sends`: which of the issuer's tokens the API takes."""
+    """What the document tells its script. `sends`: the token for the API, `id` or `access`."""
 
     issuer: str
     client_id: str

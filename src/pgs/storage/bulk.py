@@ -18,8 +18,8 @@ async def read_in_bulk(
 ) -> T:
     """Return what `work` reads, on a separate thread with a separate connection.
 
-    If the database is `inline`, it reads on the caller's thread. Give a read a
-    `limiter` of its own if it takes so long that other bulk reads must not wait for it.
+    If the database is `inline`, it reads on the caller's thread. Give a read a separate `limiter`
+    if it takes so long that other bulk reads must not wait for it.
     """
     if database.inline:
         return await work(database.reader)

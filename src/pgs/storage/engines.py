@@ -191,7 +191,7 @@ class Holder(Protocol):
         """Begin to work for shards."""
 
     async def release(self, shard: int) -> None:
-        """Return once nothing of the shard is written any more."""
+        """Return once the last write for the shard has ended."""
 
     def drop(self) -> None:
         """Give everything up at once."""

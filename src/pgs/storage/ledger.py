@@ -167,7 +167,7 @@ async def _page(
 
 
 def _day(day: int | None) -> str:
-    """Return a day as it is shown. A match that was altered by hand may have no day."""
+    """Return a day for a report. A match that was altered by hand may have no day."""
     return "no day" if day is None else format_day(day)
 
 

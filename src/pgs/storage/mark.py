@@ -53,7 +53,7 @@ def read_mark(folder: Path) -> Mark | None:
 
 
 def write_mark(folder: Path, mark: Mark) -> None:
-    """Replace the folder's mark, on disk before this returns. Raises OSError."""
+    """Replace the folder's mark. It is on disk when this returns. Raises OSError."""
     part = folder / (MARK_NAME + ".new")
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(_spell(mark))

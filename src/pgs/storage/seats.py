@@ -15,7 +15,7 @@ from pgs.storage.transactions import Stmt
 
 
 class Head(msgspec.Struct, frozen=True):
-    """The newest numbers of the sequences of a partner's environment.
+    """The last numbers that a partner's environment has given out.
 
     In order: the highest number of a seat, of a feed position and of a ledger row so far, the hash
     of that ledger row, and the last day that was made final (0: none).

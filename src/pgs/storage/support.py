@@ -93,8 +93,8 @@ async def matches_by_reference(
 class Span(msgspec.Struct, frozen=True):
     """Which matches are wanted: their status, time, game and tier. None stands for any.
 
-    A match has the time at which it ended, or while it runs the time at which it was made.
-    `since` and `until` in epoch seconds; `until` itself is left out.
+    The time of a match is its end or, while it runs, the time at which it was made. `since` and
+    `until` in epoch seconds; `until` itself is left out.
     """
 
     status: MatchStatus | None = None
@@ -109,7 +109,7 @@ TimedMatch = tuple[int, str]
 
 
 class TimedPage(msgspec.Struct, frozen=True):
-    """A page of a list by time. `last` is where the next page goes on, None on the last page."""
+    """A page of a list by time. `last`: where the next page begins, None on the last page."""
 
     found: list[TimedMatch]
     last: TimedMatch | None
@@ -235,7 +235,7 @@ async def matches_with_seats(
 ) -> list[MatchWithSeats]:
     """Return the matches with these ids, in this order, each with its seats as of the same moment.
 
-    An id of no match of the partner is left out. The seat that moves first comes first.
+    Ids that no match of the partner has are left out. The seat that moves first comes first.
     """
     found: list[MatchWithSeats] = []
     for start in range(0, len(match_ids), IDS_AT_ONCE):

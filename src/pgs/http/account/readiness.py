@@ -1,4 +1,4 @@
-"""What an account still needs before its first seat at a game, for keys and for members alike."""
+"""What an account still needs before its first seat at a game. Keys and members can read it."""
 
 import msgspec
 import trio

@@ -82,7 +82,7 @@ def admin_write(
 ) -> Endpoint:
     """Return a write of the admin API. `path` is what follows `/partner/admin/`.
 
-    `errors` are the refusals of this call; `partner_changed` is added, which any write can get.
+    `errors` are the refusals of this call; `partner_changed`, which any write can get, is added.
     `takes_seats`: an outage or a crash may come after the call has taken a seat. The answer is then
     `settlement_unavailable`, as in the partner API.
     """

@@ -36,7 +36,7 @@ _Stamps = tuple[tuple[bytes, bytes], ...]
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """Who makes a call, or why it goes no further.
+    """Who makes a call, or why the call is refused.
 
     `outcome` is the principal (None where the call takes no credential) or a refusal. `headers`
     go with every answer to the call. `known` is the call's key if the registry knows it, whatever
@@ -158,8 +158,8 @@ class KeyAuthenticator:
     ) -> Verdict:
         """Return the verdict of the last steps on a key that may make calls.
 
-        `named`: the versions that the call asks for. The caller skips these steps if there are
-        none, no version has a notice, and the endpoint takes keys of both environments.
+        `named`: the versions that the call asks for. `judge` skips these steps if there are none,
+        no version has a notice, and the endpoint takes keys of both environments.
         """
         services, known, principal = self._services, key_verdict.known, key_verdict.principal
         # 7. The version. 8. The kind of key.

@@ -2,9 +2,9 @@
 
 Apart from names of fields, the message repeats nothing that the client sent. msgspec 0.22 accepts
 the following, but this module refuses it: `\\u0000` in texts, repeated names, and integers of any
-size. msgspec raises two errors that are not of its own class: RecursionError for deep nesting, and
-UnicodeDecodeError for broken UTF-8. It refuses by itself NaN, infinities, lone surrogates, a byte
-order mark, UTF-16, and `100.0`, `1e2` or `true` for an integer.
+size. Besides its own errors, msgspec raises RecursionError for deep nesting and UnicodeDecodeError
+for broken UTF-8. It refuses by itself NaN, infinities, lone surrogates, a byte order mark, UTF-16,
+and `100.0`, `1e2` or `true` for an integer.
 """
 
 import json
@@ -43,7 +43,7 @@ Cents = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
 PlayerId = Annotated[
     str, msgspec.Meta(extra_json_schema={"pattern": f"^{PLAYER_ID}$", "maxLength": 64})
 ]
-"""A player's id in a request. The schema tells the rule; `player_refusal` checks it."""
+"""A player's id in a request. The schema states the rule; `player_refusal` checks it."""
 
 _NOT_AN_OBJECT: Final = BadRequest("The body must be a JSON object.")
 _TOO_DEEP: Final = BadRequest("The body is nested too deeply.")

@@ -106,7 +106,7 @@ def version_of(principal: object, services: Services) -> int:
 def _check_launch(
     request: Request, principal: Principal, body: dict[str, object], *, licensed: bool
 ) -> Refusal | BadRequest | None:
-    """Return the first fault of a launch, or None. The licence comes before the player's id."""
+    """Return the first fault of a launch, or None. The licence is checked before the player id."""
     game_id = body.get("gameId")
     if not isinstance(game_id, str):
         return BadRequest(

@@ -42,10 +42,9 @@ class Principal(msgspec.Struct, frozen=True):
 class CallBy(HidesSecrets, msgspec.Struct, Generic[P], frozen=True):
     """One call as its handler sees it, after every check of its `Endpoint` row.
 
-    `principal` is what the authenticator of the endpoint's credential returned, None if the
-    endpoint takes none. `path` holds the values of the path's names, percent-decoded and never
-    empty. `body` is of the row's `request` type. `headers` are the request's, with lower-case
-    names.
+    `principal` is what the endpoint's authenticator returned, None if the endpoint takes no
+    credential. `path` holds the values of the path's names, percent-decoded and never empty. `body`
+    is of the row's `request` type. `headers` are the request's, with lower-case names.
     """
 
     SECRETS = frozenset({"headers", "body"})
@@ -185,7 +184,7 @@ class Endpoint(msgspec.Struct, frozen=True):
 
     held: frozenset[str] = frozenset()
     """The query parameters with which a call may be held. Only a call with one of them is cancelled
-    when its client leaves, because watching for that costs as much as a small call."""
+    when its client leaves, because watching whether it leaves costs as much as a small call."""
 
     errors: tuple[str, ...] = ()
     """The reason codes that this call can answer with, besides those that all calls share."""
@@ -194,7 +193,7 @@ class Endpoint(msgspec.Struct, frozen=True):
     """The reason code of the answer if the handler crashes. None: a 500 without a reason code."""
 
     outage: str = "registry_unavailable"
-    """The reason that a client is told when a read of the service's data fails."""
+    """The reason code of the answer when a read of the service's data fails."""
 
     elsewhere: tuple[str, ...] = ()
     """Reason codes that this call answers with their alternate status. Calls with a session token

@@ -32,7 +32,7 @@ class OfAccount(Protocol):
 
     @property
     def account(self) -> Account:
-        """The account."""
+        """The account for which the caller acts."""
         ...
 
 
@@ -107,7 +107,7 @@ def page_to(
     last: str | int | None,
     environment: Environment = OF_THE_ACCOUNT,
 ) -> Page:
-    """Return the cursor of the page that goes on after the position `last`, if there is one."""
+    """Return the cursor of the page that begins after the position `last`; none if that is None."""
     if last is None:
         return Page(None, has_more=False)
     partner_id = call.principal.account.partner_id

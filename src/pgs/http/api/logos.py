@@ -29,7 +29,7 @@ class SentLogo(msgspec.Struct, frozen=True, rename="camel"):
 
 
 async def check_logo(sent: SentLogo) -> Logo | Refusal:
-    """Return what is stored of a logo besides its content, or why it is refused.
+    """Return the logo's type, hash and size, or why it is refused.
 
     The image is decoded in a separate thread.
     """
@@ -57,7 +57,7 @@ def decode_base64(text: str) -> bytes | None:
 
 
 def is_image(content: bytes, kind: str) -> bool:
-    """Return whether a file is an image of the kind that can be decoded, and not too large.
+    """Return whether a file can be decoded as an image of the format `kind` and is not too large.
 
     The size stands at the file's beginning and is checked before any pixel is decoded.
     """

@@ -39,9 +39,10 @@ class Routes:
         return same_length[-1][1]
 
     def find(self, raw_path: bytes) -> tuple[Methods, dict[str, str]] | None:
-        """Return a path's endpoints by method, and the values of its names, none of them empty.
+        """Return a path's endpoints by method, and the values of its variable parts.
 
-        Return None if there is no such path. `{env}` only matches `live` and `test`.
+        No value is empty. Return None if there is no such path. `{env}` only matches `live` and
+        `test`.
         """
         fixed = self._fixed.get(raw_path)
         if fixed is not None:

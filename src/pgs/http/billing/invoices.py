@@ -26,7 +26,7 @@ from pgs.storage.invoices import (
 )
 
 ALL_MONTHS: Final = (-(2**31), 2**31)
-"""A first and a last month between which all months lie."""
+"""A range of months that contains every month."""
 
 
 class InvoiceRecord(msgspec.Struct, frozen=True, rename="camel"):
@@ -176,7 +176,7 @@ async def list_matches(call: AccountCall, environment: Environment) -> Answer:
 
 
 def invoice_record(invoice: Invoice) -> InvoiceRecord:
-    """Return an invoice as it is shown."""
+    """Return the record of an invoice."""
     first, last = invoice.period
     return InvoiceRecord(
         invoice_id=invoice.invoice_id,

@@ -1,4 +1,4 @@
-"""`GET /partner/seat-summary` and its twin for members: what became of the seats of some days.
+"""What became of the seats of some days: `GET /partner/seat-summary`, and the same for members.
 
 A seat is booked on the day on which its stake was confirmed.
 """

@@ -1,7 +1,7 @@
 """Serves everything under `/embed`, and the frame of the portal under `/portal/frame`.
 
-A failure is answered with a status and no body. An unknown partner and one that is switched off get
-the same answer.
+A failure is answered with a status and no body. The answer is the same for an unknown partner and
+for a partner that is switched off.
 """
 
 import gzip
@@ -200,7 +200,7 @@ class EmbedApp:
     async def _logo(
         self, partner_id: str, environment: Environment, sha256: bytes, scope: Scope
     ) -> Bare | Page:
-        """Return the logo's file. Its address names its content, so it never changes."""
+        """Return the logo's file. Its address contains its hash, so the file never changes."""
         account = self._admit(partner_id, environment)
         if isinstance(account, Bare):
             return account

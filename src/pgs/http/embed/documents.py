@@ -35,7 +35,7 @@ class Frame(Protocol):
 
 
 class BundledFrame:
-    """The documents that came with the package, by their language."""
+    """The documents in the package, by language."""
 
     def __init__(self, templates: Mapping[str, str]) -> None:
         self._templates = templates

@@ -13,7 +13,7 @@ def language_of(asked: Sequence[str], accepted: str) -> str:
 
     `asked`: the language tags in the address, such as `pt-BR`. `accepted`: the request's
     `Accept-Language` (RFC 9110, section 12.5.4), which counts only if no tag in the address has a
-    document. A region is ignored, and so is what cannot be parsed.
+    document. Regions are ignored, and so are tags that cannot be parsed.
     """
     weighed = [(_weight(part), _primary(part)) for part in accepted.split(",")]
     # The sort is stable: of two languages with the same weight, the one named first is taken.

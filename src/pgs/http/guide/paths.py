@@ -31,7 +31,7 @@ _ALIKE_CHARS: Final = 64
 
 
 def meant(path: str, others: frozenset[str] = frozenset()) -> str | None:
-    """Return the path that was most likely meant, as it is declared, or None.
+    """Return the declared path that was most likely meant, or None.
 
     `others` are paths besides those of the calls. The result repeats nothing of the request's path.
     """

@@ -1,4 +1,4 @@
-"""Where the pages of the guide come from.
+"""Reads the pages of the guide from their sources.
 
 A page is a Markdown file of the package, a page of the checkout's `docs` folder that the wheel
 contains too, or a text that is made from the code.

@@ -1,7 +1,7 @@
 """Parses identity tokens and checks their claims. `verifier` checks their signatures.
 
-Parsing is strict: canonical base64url, no repeated names, no `NaN` or `Infinity`. This
-module refuses whatever the standards (RFC 7515, 7519, 8725) allow a reader to ignore or to refuse.
+Parsing is strict: canonical base64url, no repeated names, no `NaN` or `Infinity`. Where the
+standards (RFC 7515, 7519, 8725) let a reader refuse or ignore something, this module refuses it.
 """
 
 import hashlib

@@ -34,13 +34,14 @@ WIRE_MAX: Final = 256 * 1024
 chain, a full head and a full body together."""
 
 _READ_BYTES: Final = 4096
-"""Bytes of one read: a typical response fits. A read goes beyond the head by less than that."""
+"""Bytes of one read: a typical response fits. The read that ends the head takes at most this much
+more."""
 
 
 class PinnedBackend(httpcore.AsyncNetworkBackend):
     """The network of one try, for httpcore. It makes one connection, and `close` closes it.
 
-    `connect_by`: when the look-up, TCP and the TLS handshake must be done, on trio's clock.
+    `connect_by`: the time on trio's clock by which look-up, TCP and TLS handshake must be done.
     `is_allowed`: the address rule.
     """
 
@@ -141,7 +142,8 @@ class PinnedStream(httpcore.AsyncNetworkStream):
     ) -> bytes:
         """Send what was written, and return what has arrived; b"" at the end of a body.
 
-        Raises NoResponse if the connection breaks, ends before the body does, or brings too much.
+        Raises NoResponse if the connection breaks, ends before the body does, or has too many
+        bytes.
         """
         if self._left <= 0:
             raise NoResponse(TOO_LONG)

@@ -62,8 +62,7 @@ class JsonClient:
     """Calls services at URLs that `parse_service_url` accepts.
 
     Each call uses a new connection. Redirects are not followed, and proxies are not used. Over http
-    it connects to loopback addresses only, whatever the name resolves to. `ssl_context` is for
-    tests.
+    it connects only to loopback addresses. `ssl_context` is for tests.
     """
 
     def __init__(self, ssl_context: ssl.SSLContext | None = None) -> None:

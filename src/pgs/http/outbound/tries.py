@@ -53,10 +53,10 @@ class Outbound:
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> TryOutcome:
         """Return the outcome of one try, after at most `TRY_TIMEOUT_S`.
 
-        Whatever name servers and the endpoint do, this does not raise. `url` must be as
-        `normalise_webhook_url` returns it, else ValueError. `headers` are sent in addition to Host,
-        User-Agent, Content-Type (JSON), Content-Length and Connection. If the head arrives in time,
-        its status counts, whatever happens to the body. A Content-Encoding is not decoded.
+        Faults of name servers and of the endpoint become the outcome and raise nothing. `url` must
+        be as `normalise_webhook_url` returns it, else ValueError. `headers` are sent in addition to
+        Host, User-Agent, Content-Type (JSON), Content-Length and Connection. If the head arrives in
+        time, its status counts, even if the body fails. A Content-Encoding is not decoded.
         """
         target = _target(url)
         began = trio.current_time()

@@ -62,7 +62,7 @@ class MatchRecord(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def match_record(match: Match, seats: tuple[Seat, ...]) -> MatchRecord:
-    """Return a match as it is shown."""
+    """Return the record of a match."""
     return MatchRecord(
         match_id=match.match_id,
         environment=match.environment,

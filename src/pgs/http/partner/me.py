@@ -35,7 +35,7 @@ class Me(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def webhook_record(webhook: Webhook) -> WebhookRecord:
-    """Return an endpoint as it is shown."""
+    """Return the record of an endpoint."""
     return WebhookRecord(
         webhook.url,
         webhook.enabled,

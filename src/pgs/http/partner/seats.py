@@ -22,7 +22,7 @@ REPLAYED = ((b"idempotent-replayed", b"true"),)
 IdempotencyKey = Annotated[
     str, msgspec.Meta(extra_json_schema={"pattern": f"^{IDEMPOTENCY_KEY}$", "maxLength": 128})
 ]
-"""An idempotency key in a request. The schema tells the rule; `take_seat` checks it."""
+"""An idempotency key in a request. The schema states the rule; `take_seat` checks it."""
 
 
 class TakeSeat(msgspec.Struct, frozen=True, rename="camel"):
@@ -63,7 +63,7 @@ class SeatRecord(msgspec.Struct, frozen=True, rename="camel"):
 def seat_record(
     seat: Seat, pairing: str | None = None, *, held_back: HeldBack | None = None
 ) -> SeatRecord:
-    """Return a seat as it is shown. `pairing` is its match's pairing, as JSON."""
+    """Return the record of a seat. `pairing` is the pairing of its match, as JSON."""
     return SeatRecord(
         seat_id=seat.seat_id,
         match_id=seat.match_id,
@@ -85,7 +85,7 @@ def seat_record(
 
 
 async def take_seat(call: Call) -> Answer:
-    """Return the seat of the idempotency key, which this call or an earlier one has taken."""
+    """Return the seat that this call, or an earlier one with its idempotency key, has taken."""
     request: TakeSeat = call.body
     fault = fault_of_text(request.partner_ref) if request.partner_ref else None
     if fault is not None:
@@ -122,7 +122,7 @@ def _asked(request: TakeSeat) -> SeatRequest:
 
 
 async def repeats_a_seat(call: Call) -> bool:
-    """Return whether the call repeats one that took a seat."""
+    """Return whether the call repeats an earlier call that took a seat."""
     reader, principal = call.services.parts.database.reader, call.principal
     request = _asked(call.body)
     seat = await find_by_idempotency_key(

@@ -1,4 +1,4 @@
-"""`GET /partner/theme` and `PUT /partner/theme`: how the frames of the key's environment look."""
+"""`GET /partner/theme` and `PUT /partner/theme`: the theme of an environment's frames."""
 
 from pgs.actors.messages.account.settings import SetTheme
 from pgs.domain.errors import Refusal

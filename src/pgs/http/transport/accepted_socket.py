@@ -144,8 +144,8 @@ class AcceptedSocket:
     """One accepted socket. Its handler may pass it on, to an actor for example.
 
     Once this side has closed the socket, the handler is cancelled where it next waits. Once the
-    client has left, the handler can still receive what the client sent before. The next `receive`
-    after that cancels it, and so does the end of `drain_s`.
+    client has left, the handler can still receive what the client sent before. After that the next
+    `receive` cancels the handler, as does the end of `drain_s`.
     """
 
     def __init__(

@@ -12,7 +12,7 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Any, Any, Any], Awaitable[None]]
-"""Takes a `Scope`, a `Receive` and a `Send`, which frameworks type as dictionaries of their own."""
+"""Takes a `Scope`, a `Receive` and a `Send`, which each framework types differently."""
 Headers = list[tuple[bytes, bytes]]
 OnEvent = Callable[[str], None]
 """Counts an event by its short name, which is one of a fixed set. Metrics use these names."""

@@ -39,7 +39,7 @@ PRIVATE_PREFIX: Final = b"x-pgs-"
 
 FORWARDED: Final = b"x-pgs-forwarded"
 """The one private header that a request may have: the proof that another node forwarded it. It is
-taken out of the headers like the others; the code that uses it checks it."""
+removed from the headers like the others. The code that uses it checks it."""
 
 REQUEST_ID: Final = b"x-request-id"
 API_VERSION: Final = b"x-service-api-version"
@@ -52,7 +52,7 @@ _ABSOLUTE = re.compile(rb"[Hh][Tt][Tt][Pp][Ss]?://[0-9A-Za-z._:@\[\]%-]{1,255}(/
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """Why a request goes no further: its status, and a sentence for people."""
+    """The refusal of a request: the status, and a sentence for people."""
 
     status: int
     message: str

@@ -17,8 +17,7 @@ from pgs.http.transport.plain_heads import MAX_PLAIN_BYTES, PlainHead, read_plai
 
 KEPT_HEADS_MAX: Final = 1024
 """Heads that are kept: one for each kind of client, path and length of a body. Most services see a
-few kinds, some paths and dozens of lengths. Beyond that all are dropped, and kept anew as they
-come."""
+few kinds, some paths and dozens of lengths. When one more comes, all are dropped."""
 
 KEPT_HEAD_BYTES: Final = 1024
 """Bytes of a head that is kept, without its token. Clients of an API send a few hundred."""
@@ -26,7 +25,7 @@ KEPT_HEAD_BYTES: Final = 1024
 _NAME: Final = b"authorization"
 
 _BEARER: Final = b"uthorization: Bearer "
-"""How the header goes on after its first letter, which clients write in either case."""
+"""The header without its first letter, which clients write in either case."""
 
 _LINE_STARTS: Final = (b"\r\nA", b"\r\na")
 

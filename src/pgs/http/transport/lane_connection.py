@@ -37,8 +37,8 @@ _BUSY: Final = _Phase.BUSY
 class LeaveLane(Exception):
     """Raised when hypercorn has to take the connection over.
 
-    `raw` are the bytes that it starts with, `until` is when their head must be complete, and
-    `answered` tells how many requests the lane has answered.
+    `raw`: the bytes with which hypercorn starts. `until`: when their head must be complete.
+    `answered`: how many requests the lane has answered.
     """
 
     def __init__(self, raw: bytes, until: float, answered: int) -> None:
@@ -88,8 +88,8 @@ class LaneConnection:
         self._answered = 0
         self._phase = _IDLE
         self._late = False  # the time is up: every wait has to end, also one that begins later
-        # A new connection has `head_s`, which is shorter than `keep_alive_s`: no client's pool
-        # opens a connection before it has a request.
+        # A new connection gets `head_s`, which is shorter than `keep_alive_s`, because no client's
+        # pool opens a connection before it has a request.
         self._until = self._lane.now() + config.limits.head_s
         config.idle[owner] = None
 
@@ -162,7 +162,7 @@ class LaneConnection:
             raise LeaveLane(self._raw, until, self._answered)
 
     async def _read(self) -> bool:
-        """Read on. Return False if the client has ended, or the wait has taken too long.
+        """Append input to `_raw`; return False if the client has left or the wait took too long.
 
         A sweep wakes only a task that waits. A task that input has just woken, or that does not
         wait yet, learns from `_late` that its time is over.

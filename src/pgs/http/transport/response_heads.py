@@ -14,7 +14,7 @@ _STATUS_LINES: Final = {
 _ROOTS: Final = ("/partner", "/embed")
 
 _DATE_S: Final = 1.0
-"""Seconds for which a `Date` header is used again. It tells whole seconds."""
+"""Seconds for which a `Date` header is used again. Its value has whole seconds."""
 
 TEMPLATES_MAX: Final = 256
 """Templates that are kept. The interface has some dozens of kinds of answers."""

@@ -84,7 +84,7 @@ class Connection:
         return self.opened.status != pq.ConnStatus.OK
 
     def command(self, text: str, *values: bytes | None) -> list[Row]:
-        """Return the rows of a statement in text. Raises `StatementRefused` and `Lost`."""
+        """Return the rows of a statement given as text. Raises `StatementRefused` and `Lost`."""
         try:
             result = self.opened.exec_params(text.encode(), values)
         except Error as error:  # the connection had ended before
@@ -98,7 +98,7 @@ class Connection:
                 prepared = self.opened.prepare(statement.name, statement.text)
                 self._rows_or_error(prepared)
                 self._prepared.add(statement.name)
-            # The annotation of the library forbids None, which stands for null.
+            # The library's annotation forbids None, which means null.
             result = self.opened.exec_prepared(statement.name, values)  # type: ignore[arg-type]
         except Error as error:  # the connection had ended before
             raise Lost(f"{error}".strip()) from error

@@ -2,9 +2,8 @@
 
 After a fail-over an old primary may still run. It accepts connections and writes, but no standby
 confirms its commits, so each of them waits for as long as the server runs. Therefore every host is
-asked for a commit of its own, and the first whose commit is confirmed is the server to use. This
-commit changes nothing and takes no lock. Only then does the writer open its session, with that
-server alone.
+asked to commit, and the first whose commit is confirmed is the server to use. This commit changes
+nothing and takes no lock. Only then does the writer open its session, with that server alone.
 """
 
 from __future__ import annotations

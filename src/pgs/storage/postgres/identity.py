@@ -1,4 +1,4 @@
-"""Decides whether a database is complete, and the one that the data folder's mark describes."""
+"""Decides whether a database is complete, and is the one that the data folder's mark names."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def judge_new(mark: Mark | None, key_file: Path) -> None:
 
 
 def judge(mark: Mark | None, identity: DatabaseIdentity, commits: int) -> None:
-    """Raise `DataRefused` if the mark tells of another database, or of more commits."""
+    """Raise `DataRefused` if the mark names another database, or more commits."""
     if mark is None or mark.state == "making":
         return
     if identity.number != mark.database:

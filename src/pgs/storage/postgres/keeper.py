@@ -212,7 +212,7 @@ class Keeper:
         return self._session if self.beat_age(trio.current_time()) >= LATE_S else None
 
     def lose(self, session: WritingSession) -> None:
-        """Forget everything that depended on a session that has ended, and end it."""
+        """End this session if it is the current one, and forget everything that depended on it."""
         if self._session is not session:
             return
         self._session = self._last_beat = None
@@ -296,7 +296,7 @@ class Keeper:
         nursery.start_soon(self._begin, session, starts)
 
     async def _begin(self, session: WritingSession, starts: Mapping[int, float]) -> None:
-        """Answer for shards that were taken, each from its time, once they are prepared."""
+        """Begin to answer for the shards of `starts`, each at its time, once they are prepared."""
         while self._session is session:
             try:
                 await self._prepare(starts.keys())

@@ -115,7 +115,7 @@ class WriterLine(Protocol):
     async def run(self, session: WritingSession, work: Callable[[WritingSession], T]) -> T:
         """Return what `work` returns. Raises `StoreOutage` and `StatementRefused`.
 
-        Also raises `StoreOutage` if this session has ended, and does not begin the work then.
+        If the session has ended, the work is not begun, and `StoreOutage` is raised.
         """
         ...
 
@@ -150,7 +150,7 @@ class GrantedShards(msgspec.Struct, frozen=True):
 
 
 def number_of(name: str) -> int:
-    """Return the number that stands for a node's name in its lock, 1 to 2**31 - 1.
+    """Return the number of a node's lock, from 1 to 2**31 - 1, computed from the node's name.
 
     The table of nodes refuses a second name with the same number.
     """

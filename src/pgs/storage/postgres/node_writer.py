@@ -149,7 +149,7 @@ class NodeWriter(Writer):
     async def run(self, session: Any, work: Callable[[Any], T]) -> T:
         """Return what `work` returns. Raises `StoreOutage` and `StatementRefused`.
 
-        Also raises `StoreOutage` if this session has ended, and does not begin the work then.
+        If the session has ended, the work is not begun, and `StoreOutage` is raised.
         """
         result: T = await self._send(SessionJob(session, work))
         return result

@@ -1,6 +1,6 @@
-"""What an operator sees of the nodes, and whether a node takes shards.
+"""Operators' commands about nodes: list them, drain one, remove one.
 
-An operator's command reaches the database itself, so it works whichever nodes run.
+These commands use the database directly, so they work whichever nodes run.
 """
 
 from __future__ import annotations

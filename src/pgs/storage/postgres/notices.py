@@ -75,7 +75,7 @@ class Notices:
         trio.lowlevel.spawn_system_task(self._listen, name="pgs-notices")
 
     async def wait(self) -> None:
-        """Return once a notice has come since `wait` last returned."""
+        """Return once a notice has arrived since the last return of `wait`."""
         await self._came.wait()
         self._came = trio.Event()
 

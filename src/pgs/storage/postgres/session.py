@@ -58,8 +58,8 @@ class WritingSession(Protocol):
 class WriterSession:
     """A session that holds the lock of writer `writer`, and so may write.
 
-    `name` tells the sessions of this service from those of others; an older session of the same
-    name is ended. Raises `DatabaseInUse` and `StoreOutage`.
+    `name` distinguishes the sessions of this service from those of others; an older session of the
+    same name is ended. Raises `DatabaseInUse` and `StoreOutage`.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""SQLite's own check of its file, and that check together with the check of the ledgers."""
+"""Checks the file with SQLite's own check, alone or together with the check of the ledgers."""
 
 from collections.abc import Callable
 from typing import Final

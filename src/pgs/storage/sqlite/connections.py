@@ -53,9 +53,9 @@ def connect(
 def create_database(path: Path) -> None:
     """Make an empty database that only its owner may read.
 
-    A random number in its header, SQLite's `application_id`, tells it from every other database.
-    The file gets its name when it is complete, so that a kill never leaves an empty file under that
-    name. Raises `StoreOutage`.
+    A random number in its header, SQLite's `application_id`, distinguishes it from every other
+    database. The file gets its name when it is complete, so that a kill never leaves an empty file
+    under that name. Raises `StoreOutage`.
     """
     part = path.with_name(path.name + ".new")
     try:

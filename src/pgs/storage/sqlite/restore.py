@@ -41,7 +41,7 @@ def restore(source: Path, folder: Path, key_file: Path, at: int) -> Restored:
     """Put a copy of the database into `folder`, and move the replaced files away.
 
     `source` is a backup's folder, another folder with `pgs.db`, or the file of a database, with its
-    log if it has one. It is not changed. Its key ring is taken along if it has one, unless
+    log if it has one. It is not changed. If it has a key ring, the ring is used too, unless
     `key_file` holds all of its keys. `at` names the folder of the replaced files. Raises
     `BadSource`, `DataFolderInUse`, `SchemaNewer` and `StoreOutage`.
     """
