@@ -19,7 +19,7 @@ _JSON, _TEXT = b"application/json", b"text/plain; version=0.0.4; charset=utf-8"
 
 
 class Answering(msgspec.Struct, frozen=True):
-    """A node, and for each shard that it answers for, the seconds since it began to."""
+    """A node, and for each shard that it answers for, the seconds since it began to answer."""
 
     node: str
     shards: dict[int, float]

@@ -77,7 +77,7 @@ def _spell(mark: Mark) -> bytes:
 
 
 class OpenMark:
-    """The mark of a database that is open. It follows the writer's commits."""
+    """The mark of a database that is open. Each commit of the writer updates it."""
 
     def __init__(self, folder: Path, mark: Mark) -> None:
         """Write the mark to disk. Raises OSError."""

@@ -50,7 +50,7 @@ def save_rating(
 
 
 async def partners_with_seats_to_pair(reader: Reader) -> list[str]:
-    """Return the partners with two or more live seats that wait for the same game and tier."""
+    """Return the partners with two or more waiting live seats that could be paired."""
     return list(
         dict.fromkeys(
             str(partner_id)

@@ -56,8 +56,8 @@ async def matches_before(
 ) -> list[tuple[int, str]]:
     """Return (sequence of a seat, match id) of matches, the newest first, below `before`.
 
-    It may read every block of the partner's seats, and so may the two lists below: call all three
-    through `read_in_bulk`.
+    This list and the two below may read every block of the partner's seats: call them through
+    `read_in_bulk`.
     """
     return await _by_blocks(
         reader, "support.matches", partner_id, environment, before, page_size, {}
@@ -148,8 +148,8 @@ async def matches_by_time(
             *(Query(f"{name}_scanned", scan) for name in names),
             *(Query(f"{name}_by_time", last) for name in names),
         )
-        # For each status of which more matches follow: the last match that was read. Only as far as
-        # the newest of these is no match missing.
+        # For each status of which more matches follow: the last match that was read. The list is
+        # complete only down to the newest of these.
         ends = [_timed(rows[0]) for rows in answers[len(names) :] if len(rows) == 2]
         end = max([end, *ends])
         answers = answers[: len(names)]

@@ -77,7 +77,7 @@ class Plain(msgspec.Struct, frozen=True):
 
 
 class Internal(msgspec.Struct, frozen=True):
-    """A 500 without a reason code: something broke inside."""
+    """A 500 without a reason code: the service has a fault."""
 
 
 Write = Callable[[bytes], Awaitable[None]]

@@ -15,8 +15,8 @@ from pgs.domain.errors import BadRequest
 from pgs.domain.versions import Notice, ServedVersions
 
 Names = Mapping[type, Mapping[str, str]]
-"""For each type of record, the fields that are renamed: the name in the oldest version, the new
-one."""
+"""For each type of record, the new names of its renamed fields by their names in the oldest
+version."""
 
 
 def names_in(version: int, versions: ServedVersions) -> Names:
@@ -59,7 +59,7 @@ def from_version(
 ) -> BadRequest | None:
     """Change the field names of a body from those of a version to those of the oldest version.
 
-    A name that the version has replaced is removed, with its value. Return a refusal if a body has
+    Fields under names that the version has replaced are removed. Return a refusal if a body has
     both the old and the new name.
     """
     names = names_in(version, versions).get(kind, {}) if versions.renames else {}

@@ -9,7 +9,7 @@ from pgs.http.api.ranges import Range, parse_range
 
 
 def too_expensive(what: str, most: int) -> Refusal:
-    """Return the refusal of a range that has more of something than one call reads."""
+    """Return the refusal of a range that covers more of `what` than one call reads."""
     return refuse("range_too_expensive").saying(
         f"The range covers more than {most:,} {what}, the most that one call reads. "
         "Ask for a shorter one."

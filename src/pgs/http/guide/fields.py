@@ -15,7 +15,7 @@ _LIMITS: Final = (
     ("maxLength", "at most {} characters"),
     ("pattern", "`{}`"),
 )
-"""A schema's limits of a value, each with the words that a table has for it."""
+"""The limits that a value's schema may have, each with its text in a table."""
 
 _WHOLE: Final = 2**53
 """Units of any kind in the largest whole number of a JSON body. Tables of fields leave it out."""

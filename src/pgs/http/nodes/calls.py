@@ -166,7 +166,7 @@ class _Body:
     """A request's body as an iterator.
 
     httpcore would use a generator. If a call is cut off, its generator stays unfinished, and trio
-    warns of that.
+    warns of it.
     """
 
     def __init__(self, body: bytes) -> None:

@@ -1,4 +1,4 @@
-"""The answers of a call, by status, as OpenAPI has them."""
+"""Makes the answers of a call, by status, as OpenAPI objects."""
 
 from typing import Any, Final
 

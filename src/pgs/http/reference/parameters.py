@@ -87,7 +87,7 @@ IF_MATCH: Final[dict[str, Any]] = {
 
 
 def parameters_of(endpoint: Endpoint) -> list[dict[str, Any]]:
-    """Return the parameters of a call as OpenAPI has them."""
+    """Return the parameters of a call as OpenAPI objects."""
     names = [word[1:-1] for word in endpoint.path.split("/") if word.startswith("{")]
     found = [
         {

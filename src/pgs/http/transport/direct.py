@@ -48,7 +48,7 @@ class DirectApp(Protocol):
         ...
 
     def serves_socket(self, path: bytes, headers: Headers, subprotocols: Sequence[str], /) -> bool:
-        """Return whether a WebSocket at this path gets `serve_socket`, or is refused."""
+        """Return whether `serve_socket` takes a handshake with these values."""
         ...
 
     def find_direct(self, method: str, path: bytes, /) -> Any | None:

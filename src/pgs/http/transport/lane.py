@@ -101,7 +101,7 @@ class Lane:
         return read_upgrade(raw[:at])
 
     def serves(self, upgrade: Upgrade) -> bool:
-        """Return whether a handshake is one for the lane."""
+        """Return whether the lane serves a handshake."""
         return self._app.serves_socket(upgrade.path, upgrade.headers, upgrade.subprotocols)
 
     def _place_of(self, raw_path: bytes) -> Place:

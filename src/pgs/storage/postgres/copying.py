@@ -208,7 +208,7 @@ def _compare(
 
 
 def _settle(target: psycopg.Connection[Any], number: int) -> None:
-    """Store the database's number that the mark of the data folder names."""
+    """Store the database's number, which the mark of the data folder holds."""
     target.execute("delete from heartbeat where name in ('database', 'server')")
     target.execute("insert into heartbeat (name, beats) values ('database', %s)", (number,))
 

@@ -1,4 +1,4 @@
-"""What a PostgreSQL server says of its database before a service starts on it."""
+"""Describes a PostgreSQL server and its database before a service starts on it."""
 
 from contextlib import closing
 

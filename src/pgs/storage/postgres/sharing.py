@@ -75,7 +75,7 @@ class Sharing:
         """Return the node that should own each shard. `takers` are the nodes that take shards.
 
         For `RETURN_S` after this node's session has begun, nodes that owned shards before count as
-        takers, too, and each of these shards as owned by its former owner.
+        takers, too. A shard of theirs that has no owner now counts as still owned.
         """
         if now >= self._began + RETURN_S:
             return share_out(seen.owners, takers)
