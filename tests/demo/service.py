@@ -12,7 +12,7 @@ from pgs.demo.certificates import Authority
 from pgs.demo.folder import DemoFile, write_demo_file
 from pgs.demo.inbox import Inbox, open_inbox
 from pgs.demo.loopback import HOOKS_HOST, LoopbackResolver, loopback_outbound
-from pgs.demo.partner import make_partner
+from pgs.demo.partner import add_webhook, make_partner
 from pgs.devissuer.issuer import DevelopmentIssuer, development_issuer
 from pgs.serve import RunningService, running
 
@@ -34,8 +34,8 @@ async def demo_service(folder: Path) -> AsyncIterator[tuple[RunningService, Demo
             resolver=resolver,
         ) as service,
     ):
-        partner = await make_partner(service.core, inbox.url)
-        inbox.secret = partner.webhook_secrets["test"]
+        partner = await make_partner(service.core)
+        inbox.secret = await add_webhook(service.core, inbox.url)
         admin = await make_admin(service.core, partner, issuer)
         content = DemoFile(
             service.base_url,

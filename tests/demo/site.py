@@ -93,6 +93,6 @@ async def visit(folder: Path, opponent: Opponent | None = None) -> AsyncIterator
             launcher = Launcher(backend, SystemRng())
             site = Site(launcher, service.base_url, origins, news, opponent=opponent)
             async with serving(site, sock), trio.open_nursery() as nursery:
-                nursery.start_soon(follow_feed, backend, news)
+                nursery.start_soon(follow_feed, backend, news, 0)
                 yield Visit(origins[0], service, demo, inbox, news, launcher, backend, pool, [])
                 nursery.cancel_scope.cancel()

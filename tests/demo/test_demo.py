@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ import trio
 
 from pgs.clock import SystemClock
 from pgs.demo import BOTS_MAX
+from pgs.demo.past import last_month
 from pgs.demo.pool import ConnectionPool
+from pgs.domain.days import day_of, first_day, format_day, last_day, start_of
 from pgs.domain.totp import code_at
 
 _COMMAND = [sys.executable, "-m", "pgs", "demo", "--port", "0"]
@@ -118,6 +121,7 @@ async def test_the_demo_runs_until_a_signal_and_then_exits_with_0(tmp_path: Path
                     )
                     assert answer.status == 200
                 await _manage_the_account(pool, demo)
+                await _read_the_past(pool, demo)
             async for chunk in process.stdout:
                 told += chunk
                 if told.count(b"verified: the signature is valid") == 4:
@@ -160,6 +164,36 @@ async def _manage_the_account(pool: ConnectionPool, demo: dict[str, str]) -> Non
     ]
     discovered = await pool.request("GET", demo["issuer"] + "/.well-known/openid-configuration")
     assert json.loads(discovered.content)["issuer"] == demo["issuer"]
+
+
+async def _read_the_past(pool: ConnectionPool, demo: dict[str, str]) -> None:
+    """Read last month's invoice, and compare it with the usage and the matches of that month."""
+
+    async def read(path: str) -> Any:
+        answer = await pool.request(
+            "GET",
+            f"{demo['baseUrl']}/partner/admin/{path}",
+            headers={"Authorization": f"Bearer {demo['adminToken']}"},
+        )
+        assert answer.status == 200, answer.content
+        return json.loads(answer.content)
+
+    month = last_month(SystemClock().now())
+    first, last = format_day(first_day(month)), format_day(last_day(month))
+    (invoice,) = (await read("invoices?environment=test"))["invoices"]
+    assert (invoice["status"], invoice["number"]) == ("open", 1)
+    assert (invoice["periodFrom"], invoice["periodTo"]) == (first, last)
+    assert invoice["finalizedAt"] < start_of(last_day(month) + 2), "as soon as the month was over"
+    place = f"invoices/{invoice['invoiceId']}/lines"
+    lines = (await read(f"{place}?environment=test&limit=100"))["lines"]
+    days = (await read(f"usage/test?from={first}&to={last}"))["days"]
+    assert sum(line["matches"] for line in lines) == sum(day["matches"] for day in days) > 20
+    billed = sum(line["amountUsdCents"] for line in lines)
+    assert invoice["totalUsdCents"] == billed == sum(day["rakeUsdCents"] for day in days) > 0
+    line = max(lines, key=itemgetter("matches"))
+    matches = (await read(f"{place}/{line['lineId']}/matches?environment=test"))["matches"]
+    assert len(matches) == line["matches"] > 1
+    assert {format_day(day_of(match["endedAt"])) for match in matches} == {line["day"]}
 
 
 @pytest.mark.slow  # starts a demo that others test too

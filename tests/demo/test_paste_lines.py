@@ -13,7 +13,7 @@ async def test_the_pasted_lines_play_a_whole_match(tmp_path: Path) -> None:
     with trio.fail_after(60):
         async with demo_service(tmp_path) as (service, demo, _):
             lines = [
-                line for _, line in paste_lines(service.base_url, demo.test_key, "order-fresh")
+                line for _, line in paste_lines(service.base_url, demo.test_key, "order-fresh", 0)
             ]
             printed = await run_shell(
                 "\n".join(f"{line}; echo" for line in lines), tmp_path, real_curl=False

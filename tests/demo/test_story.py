@@ -33,7 +33,7 @@ async def test_an_unexpected_answer_ends_the_story(
         ):
             backend = Backend(client)
             with pytest.raises(Unexpected, match=complaint):
-                await tell(backend, Teller(Console(file=shown)), DelayedSettlement(), inbox)
+                await tell(backend, Teller(Console(file=shown)), DelayedSettlement(), inbox, 0)
     assert "The tiers" in shown.getvalue()
 
 
@@ -53,6 +53,7 @@ async def test_a_nudge_that_does_not_verify_ends_the_story(tmp_path: Path) -> No
                     Teller(Console(file=shown)),
                     DelayedSettlement(),
                     inbox,
+                    0,
                 )
     assert "REFUSED: the signature is not valid" in shown.getvalue()
 
@@ -73,4 +74,5 @@ async def test_a_nudge_that_does_not_come_ends_the_story(
                     Teller(Console(file=io.StringIO())),
                     DelayedSettlement(),
                     elsewhere,
+                    0,
                 )

@@ -65,9 +65,14 @@ class Backend:
         """Read a match."""
         return await self._call(calls.match(match_id))
 
-    async def results(self, cursor: str | None = None, wait_s: int = 0) -> Exchange:
-        """Read the results feed after a cursor. With `wait_s`, wait at most that long for rows."""
-        return await self._call(calls.results(cursor, wait_s))
+    async def results(
+        self, cursor: str | None = None, wait_s: int = 0, since: int | None = None
+    ) -> Exchange:
+        """Read the results feed after a cursor, or without one from `since` (epoch seconds) on.
+
+        With `wait_s`, wait at most that long for rows.
+        """
+        return await self._call(calls.results(cursor, wait_s, since=since))
 
     async def decide(self, match_id: str, winner_player_id: str) -> Exchange:
         """End a test match with a winner."""

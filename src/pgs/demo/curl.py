@@ -21,8 +21,11 @@ def curl_line(base_url: str, exchange: Exchange) -> str:
     return f'curl -s -H "Authorization: Bearer $KEY" {words}'
 
 
-def paste_lines(base_url: str, key: str, order: str) -> list[tuple[str, str]]:
-    """Return pairs: what a line does, and the line. The idempotency keys begin with `order`."""
+def paste_lines(base_url: str, key: str, order: str, since: int) -> list[tuple[str, str]]:
+    """Return pairs: what a line does, and the line. The idempotency keys begin with `order`.
+
+    The feed is read from `since` on, in epoch seconds.
+    """
 
     def curl(path: str, body: dict[str, Any] | None = None) -> str:
         words = [
@@ -43,6 +46,7 @@ def paste_lines(base_url: str, key: str, order: str) -> list[tuple[str, str]]:
         }
         return curl("/partner/matches", {**body, "idempotencyKey": f"{name}-{player}"})
 
+    feed = curl(f"/partner/results?since={since}")
     decide = curl(
         "/partner/test/matches/$MATCH/decide", {"outcome": "ended", "winnerPlayerId": FIRST}
     )
@@ -60,8 +64,8 @@ def paste_lines(base_url: str, key: str, order: str) -> list[tuple[str, str]]:
         ),
         ("The match, and why these two", curl("/partner/matches/$MATCH")),
         (
-            "The feed from its beginning; where it ends is kept in $CURSOR",
-            f"CURSOR=$({curl('/partner/results')} | tee /dev/stderr | {_picked('nextCursor')})",
+            "The feed since the demo's start; where it ends is kept in $CURSOR",
+            f"CURSOR=$({feed} | tee /dev/stderr | {_picked('nextCursor')})",
         ),
         ("The first player wins", decide),
         (

@@ -28,7 +28,8 @@ from pgs.demo.folder import (
 )
 from pgs.demo.inbox import Inbox, open_inbox
 from pgs.demo.loopback import HOOKS_HOST, LoopbackResolver, loopback_outbound
-from pgs.demo.partner import make_partner
+from pgs.demo.partner import PARTNER_ID, add_webhook, make_partner
+from pgs.demo.past import Past, PastClock, beginning, play_past
 from pgs.demo.settlement import PAYOUT_DELAY_S, DelayedSettlement
 from pgs.demo.site import origins_of
 from pgs.demo.stay import stay
@@ -63,6 +64,22 @@ class _Options(msgspec.Struct, frozen=True):
     bots: int
 
 
+class _Stage(msgspec.Struct, frozen=True):
+    """What the story needs. `clock` is the service's."""
+
+    service: RunningService
+    settlement: DelayedSettlement
+    inbox: Inbox
+    issuer: DevelopmentIssuer
+    site: socket.socket
+    clock: PastClock
+
+
+class _Ready(msgspec.Struct, frozen=True):
+    partner: ReadyPartner
+    past: Past
+
+
 def run(folder: Path = FOLDER, *, once: bool = False, port: int = PORT, bots: int = 0) -> int:
     """Run the demo in `folder`, with the service on `port` and the one above; return the exit code.
 
@@ -86,6 +103,7 @@ async def _main(options: _Options, teller: Teller, lines: Lines) -> int:
     listen, internal = _addresses(options.port)
     settlement = DelayedSettlement()
     clock = SystemClock()
+    past = PastClock(clock, beginning(clock.now()))
     authority = Authority(clock.now())
     outbound, resolver = loopback_outbound(authority), LoopbackResolver(HOOKS_HOST)
     code = 1 if options.once else 0
@@ -102,6 +120,7 @@ async def _main(options: _Options, teller: Teller, lines: Lines) -> int:
                 settlement=settlement,
                 outbound=outbound,
                 resolver=resolver,
+                clock=past,
                 lines=lines,
             ) as service,
             trio.open_nursery() as nursery,
@@ -112,10 +131,12 @@ async def _main(options: _Options, teller: Teller, lines: Lines) -> int:
                 teller.say(
                     f"Port {options.port} or {options.port + 1} is taken; the demo uses free ones."
                 )
-            partner = await _tell_story(options, teller, service, settlement, inbox, issuer, site)
-            code = 0 if partner is not None else 1
-            if partner is not None and not options.once:
-                await stay(service, partner, inbox, teller, site, options.bots)
+            stage = _Stage(service, settlement, inbox, issuer, site, past)
+            ready = await _tell_story(options, teller, stage)
+            code = 0 if ready is not None else 1
+            if ready is not None and not options.once:
+                key, until = ready.partner.test_key, ready.past.until
+                await stay(service, key, inbox, teller, site, options.bots, until)
             nursery.cancel_scope.cancel()
     teller.say("The demo has ended.")
     return code
@@ -137,67 +158,86 @@ def _config(folder: Path, listen: str, internal: str, issuer: DevelopmentIssuer)
     )
 
 
-async def _tell_story(
-    options: _Options,
-    teller: Teller,
-    service: RunningService,
-    settlement: DelayedSettlement,
-    inbox: Inbox,
-    issuer: DevelopmentIssuer,
-    site: socket.socket,
-) -> ReadyPartner | None:
+async def _tell_story(options: _Options, teller: Teller, stage: _Stage) -> _Ready | None:
     """Create the partner and tell the story; return the partner, or None if anything failed."""
+    service = stage.service
     try:
-        issuer.allow_redirects(f"{service.base_url}/portal/signed-in")
-        partner = await make_partner(service.core, inbox.url, origins_of(site))
-        inbox.secret = partner.webhook_secrets["test"]
-        admin = await make_admin(service.core, partner, issuer)
-        content = DemoFile(
-            base_url=service.base_url,
-            internal_url=service.internal_url,
-            partner_id=partner.partner_id,
-            test_key=partner.test_key,
-            live_key=partner.live_key,
-            issuer=issuer.issuer,
-            admin_token=admin.token,
-            totp_secret=admin.totp_secret,
-            webhook_url=inbox.url,
-            site_url=origins_of(site)[0],
-        )
-        write_demo_file(options.folder, content)
-        _introduce(options, teller, service, inbox)
+        partner = await _make_partner(options, stage)
         async with TrioClient(service.base_url, partner.test_key) as client:
-            await tell(Backend(client), teller, settlement, inbox)
+            past = await _play_past(stage, Backend(client))
+            _introduce(options, teller, stage, past)
+            backend = Backend(client)
+            await tell(backend, teller, stage.settlement, stage.inbox, past.until)
     except _GONE_WRONG as error:
         teller.unexpected(str(error) or type(error).__name__)
         teller.say(f"The service's log is {options.folder / LOG_FILE}.")
         return None
     teller.say("\nEvery answer and every nudge was as expected.")
     if not options.once:
-        _show_paste_lines(teller, service, partner)
+        _show_paste_lines(teller, service, partner, past)
+    return _Ready(partner, past)
+
+
+async def _make_partner(options: _Options, stage: _Stage) -> ReadyPartner:
+    """Create the partner, its admin and `demo.json`; return the partner. Raises `NotMade`."""
+    service, issuer, site_url = stage.service, stage.issuer, origins_of(stage.site)
+    issuer.allow_redirects(f"{service.base_url}/portal/signed-in")
+    partner = await make_partner(service.core, site_url)
+    admin = await make_admin(service.core, partner, issuer)
+    content = DemoFile(
+        base_url=service.base_url,
+        internal_url=service.internal_url,
+        partner_id=partner.partner_id,
+        test_key=partner.test_key,
+        live_key=partner.live_key,
+        issuer=issuer.issuer,
+        admin_token=admin.token,
+        totp_secret=admin.totp_secret,
+        webhook_url=stage.inbox.url,
+        site_url=site_url[0],
+    )
+    write_demo_file(options.folder, content)
     return partner
 
 
-def _introduce(options: _Options, teller: Teller, service: RunningService, inbox: Inbox) -> None:
+async def _play_past(stage: _Stage, backend: Backend) -> Past:
+    """Play the demo's past, then add the webhook; return what was played."""
+    core = stage.service.core
+    stage.settlement.at_once = True
+    past = await play_past(core, PARTNER_ID, backend, stage.clock)
+    stage.settlement.at_once = False
+    # Only now: the past would have nudged it about every match.
+    stage.inbox.secret = await add_webhook(core, stage.inbox.url)
+    return past
+
+
+def _introduce(options: _Options, teller: Teller, stage: _Stage, past: Past) -> None:
+    service = stage.service
     teller.say(
         f"The service runs at {service.base_url} (health and metrics: {service.internal_url}). "
         f"All its data is in {options.folder}.\n"
         f"Keys and addresses for scripts: {options.folder / DEMO_FILE}. "
         f"Log: {options.folder / LOG_FILE}.\n"
-        f"The partner's webhook is {inbox.url}. In the demo, this name leads to this machine.\n"
+        f"The partner's webhook is {stage.inbox.url}. "
+        "In the demo, this name leads to this machine.\n"
+        f"Since {past.since}, the partner has played {past.matches} test matches, with the demo's "
+        f"clock put back. The portal, {service.base_url}/portal, shows them, and the invoice of "
+        f"{past.month}.\n"
         "Now a partner's backend plays one match on the service: over HTTP, with a test key. It is "
         "nudged when there is news."
     )
 
 
-def _show_paste_lines(teller: Teller, service: RunningService, partner: ReadyPartner) -> None:
+def _show_paste_lines(
+    teller: Teller, service: RunningService, partner: ReadyPartner, past: Past
+) -> None:
     teller.step(
         "Your turn",
         "The service keeps running. Paste these lines into another shell as they are. The money of "
         f"a match follows {PAYOUT_DELAY_S} s after its end. Nudges are shown here as they arrive.",
     )
     order = f"order-{SystemRng().bytes(4).hex()}"
-    for words, line in paste_lines(service.base_url, partner.test_key, order):
+    for words, line in paste_lines(service.base_url, partner.test_key, order, past.until):
         teller.paste(f"\n# {words}\n{line}")
 
 

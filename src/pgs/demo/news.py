@@ -95,12 +95,12 @@ class News:
         self._more = trio.Event()
 
 
-async def follow_feed(backend: Backend, news: News) -> None:
-    """Read the feed from its beginning and add every row to `news`, until cancelled."""
+async def follow_feed(backend: Backend, news: News, since: int) -> None:
+    """Read the feed from `since` (epoch seconds) and add every row to `news`, until cancelled."""
     cursor: str | None = None
     while True:
         try:
-            read = await backend.results(cursor, POLL_S)
+            read = await backend.results(cursor, POLL_S, None if cursor else since)
         except CALL_FAILED:
             await trio.sleep(_AGAIN_S)
             continue

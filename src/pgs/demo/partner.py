@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 from pgs.actors.core import Core
+from pgs.actors.messages.account.webhooks import SaveWebhook, WebhookSaved
 from pgs.domain.environments import ENVIRONMENTS
-from pgs.operator.ready import ReadyPartner, make_ready, offer_tier
+from pgs.domain.members import PLATFORM
+from pgs.operator.ready import NotMade, ReadyPartner, make_ready, offer_tier
 
 PARTNER_ID = "demo"
 GAME = "tic-tac-toe"
@@ -19,11 +21,10 @@ TEST_TIER = "test-bronze"
 _TIERS = {"bronze": (FLOOR_USD_CENTS, PRIZE_USD_CENTS), "silver": (500, 900)}  # floor and prize
 
 
-async def make_partner(core: Core, webhook_url: str, origins: Sequence[str] = ()) -> ReadyPartner:
+async def make_partner(core: Core, origins: Sequence[str] = ()) -> ReadyPartner:
     """Create the tiers of both environments and the demo's partner; return the partner.
 
-    The partner gets nudges for test matches, and `origins` may embed its test frame. Raises
-    `NotMade`.
+    `origins` may embed its test frame. Raises `NotMade`.
     """
     for environment in ENVIRONMENTS:
         for name, (floor_usd_cents, prize_usd_cents) in _TIERS.items():
@@ -42,5 +43,16 @@ async def make_partner(core: Core, webhook_url: str, origins: Sequence[str] = ()
         "admin@demo.example",
         label="demo",
         origins={"test": origins},
-        webhooks={"test": webhook_url},
     )
+
+
+async def add_webhook(core: Core, url: str) -> str:
+    """Let the partner get nudges for test matches from now on; return the endpoint's secret.
+
+    Raises `NotMade`.
+    """
+    account = core.directory.partner(PARTNER_ID).account()
+    saved = await account.ask(SaveWebhook(PLATFORM, "test", url))
+    if not isinstance(saved, WebhookSaved) or not saved.secret:
+        raise NotMade(f"the demo's webhook: {saved}")
+    return saved.secret

@@ -14,14 +14,18 @@ and its money, and short enough to wait."""
 class DelayedSettlement(EmbeddedSettlement):
     """Pays `PAYOUT_DELAY_S` after it is asked, and only once `may_pay` is set.
 
-    With this event, the story does not depend on the machine's speed.
+    With this event, the story does not depend on the machine's speed. While `at_once` is true, it
+    pays at once.
     """
 
     def __init__(self) -> None:
         super().__init__(PAYOUT_DELAY_S)
         self.may_pay = trio.Event()
+        self.at_once = False
 
     async def pay(self, match_id: str, payout: Payout) -> ChargeAnswer:
         """Wait for `may_pay` and for the delay; return the embedded settlement's answer."""
+        if self.at_once:
+            return "confirmed"
         await self.may_pay.wait()
         return await super().pay(match_id, payout)

@@ -13,25 +13,26 @@ from pgs.demo.launch import Launcher
 from pgs.demo.news import News, follow_feed
 from pgs.demo.site import PLAYERS, Site, origins_of, serving
 from pgs.demo.telling import Teller
-from pgs.operator.ready import ReadyPartner
 from pgs.serve import RunningService
 from pgs_client.trio_client import TrioClient
 
 
 async def stay(
     service: RunningService,
-    partner: ReadyPartner,
+    test_key: str,
     inbox: Inbox,
     teller: Teller,
     sock: socket.socket,
     bots: int,
+    since: int,
 ) -> None:
     """Serve the site on `sock` and let bots play, until cancelled.
 
+    The site shows the feed from `since` on, in epoch seconds.
     Bots play in pairs. With an odd number, the last one plays against the page's user.
     """
     rng, news, origins = SystemRng(), News(SystemClock()), origins_of(sock)
-    async with TrioClient(service.base_url, partner.test_key) as client:
+    async with TrioClient(service.base_url, test_key) as client:
         backend = Backend(client, partial(news.call, service.base_url))
         launcher = Launcher(backend, rng)
         arena = Arena(launcher, teller, rng)
@@ -40,7 +41,7 @@ async def stay(
             serving(Site(launcher, service.base_url, origins, news, opponent=opponent), sock),
             trio.open_nursery() as nursery,
         ):
-            nursery.start_soon(follow_feed, backend, news)
+            nursery.start_soon(follow_feed, backend, news, since)
             for number in range(bots // 2):
                 nursery.start_soon(arena.play_on, number)
             _introduce(teller, origins[0], bots)

@@ -41,9 +41,12 @@ def expect(holds: bool, what: str) -> None:
 
 
 async def tell(
-    backend: Backend, teller: Teller, settlement: DelayedSettlement, inbox: Inbox
+    backend: Backend, teller: Teller, settlement: DelayedSettlement, inbox: Inbox, since: int
 ) -> None:
-    """Carry out the story's calls and print them. Raises `Unexpected`, and `CALL_FAILED`."""
+    """Carry out the story's calls and print them. Raises `Unexpected`, and `CALL_FAILED`.
+
+    The feed is read from `since` on, in epoch seconds.
+    """
     await _ask_for_tiers(backend, teller)
     await _mint(backend, teller)
     first = await _take_first_seat(backend, teller)
@@ -53,7 +56,7 @@ async def tell(
         "A nudge does not say what is new. It says that the feed has news, so read the feed."
     )
     await _read_pairing(backend, teller, match_id)
-    cursor = await _read_feed_started(backend, teller, match_id)
+    cursor = await _read_feed_started(backend, teller, match_id, since)
     await _decide(backend, teller, match_id)
     await _be_nudged(inbox, teller, "the match's end")
     cursor = await _read_feed_decided(backend, teller, cursor)
@@ -128,13 +131,14 @@ async def _read_pairing(backend: Backend, teller: Teller, match_id: str) -> None
     expect(match["pairing"]["rule"] == "test.v1", "the pairing rule of the test environment")
 
 
-async def _read_feed_started(backend: Backend, teller: Teller, match_id: str) -> str:
+async def _read_feed_started(backend: Backend, teller: Teller, match_id: str, since: int) -> str:
     teller.step(
         "The results feed",
         "The feed has one row for each player of a match, from its start on. The row changes "
-        "whenever something happens to the match.",
+        "whenever something happens to the match. The rows of earlier matches are there too: since "
+        "leaves them out.",
     )
-    read = await backend.results()
+    read = await backend.results(since=since)
     teller.feed(read)
     rows = _rows(read, "started")
     expect(all(row["matchId"] == match_id for row in rows), "both rows belong to the match")
