@@ -1,6 +1,6 @@
 """An address with several hosts: which of the servers the writer uses, and how soon."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from time import perf_counter
 
@@ -88,22 +88,53 @@ def _waits(server: Server) -> bool:
 @pytest.mark.parametrize(
     ("url", "found"),
     [
-        ("postgresql://pgs@db-1/pgs", [{"host": "db-1"}]),
+        ("postgresql://pgs@db-1/pgs", [{"host": "db-1", "port": "5432"}]),
         (
             "postgresql://pgs@db-1,db-2:6432/pgs",
-            [{"host": "db-1"}, {"host": "db-2", "port": "6432"}],
+            [{"host": "db-1", "port": "5432"}, {"host": "db-2", "port": "6432"}],
         ),
         ("host=a,b port=1", [{"host": "a", "port": "1"}, {"host": "b", "port": "1"}]),
         (
-            "host=a,b hostaddr=10.0.0.1,10.0.0.2",
-            [{"host": "a", "hostaddr": "10.0.0.1"}, {"host": "b", "hostaddr": "10.0.0.2"}],
+            "host=a,b hostaddr=10.0.0.1,10.0.0.2 port=1",
+            [
+                {"host": "a", "hostaddr": "10.0.0.1", "port": "1"},
+                {"host": "b", "hostaddr": "10.0.0.2", "port": "1"},
+            ],
         ),
-        ("hostaddr=10.0.0.1,10.0.0.2", [{"hostaddr": "10.0.0.1"}, {"hostaddr": "10.0.0.2"}]),
+        (
+            "hostaddr=10.0.0.1,10.0.0.2 port=1",
+            [{"hostaddr": "10.0.0.1", "port": "1"}, {"hostaddr": "10.0.0.2", "port": "1"}],
+        ),
         ("dbname=pgs", []),
     ],
 )
 def test_the_hosts_of_an_address_are_told_apart(url: str, found: list[dict[str, str]]) -> None:
     assert hosts_of(url) == found
+
+
+def test_what_an_address_leaves_out_is_that_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PGHOST", "c,d")
+    monkeypatch.setenv("PGPORT", "6543")
+    assert hosts_of("host=a,b") == [{"host": "a", "port": "6543"}, {"host": "b", "port": "6543"}]
+    assert hosts_of("dbname=pgs") == [{"host": "c", "port": "6543"}, {"host": "d", "port": "6543"}]
+    # A list of ports leaves nothing out: libpq uses its own port for an empty place.
+    assert [host["port"] for host in hosts_of("postgresql://a,b:6432/pgs")] == ["5432", "6432"]
+
+
+def test_one_server_under_two_names_or_with_the_port_of_the_environment_is_not_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def first_of(addresses: Sequence[str], *_: object) -> str:
+        return addresses[0]  # every host that is asked confirms a commit
+
+    monkeypatch.setattr(hosts, "_first_of", first_of)
+    monkeypatch.setenv("PGPORT", "6543")
+    used = {"host": "localhost", "port": "6543"}
+    assert primary_elsewhere("host=localhost,127.0.0.1", "pgs n1", used) is None
+    other = {"host": "127.0.0.2", "port": "6543"}
+    assert primary_elsewhere("host=localhost,127.0.0.2", "pgs n1", used) == other
 
 
 def test_an_address_that_cannot_be_read_is_refused() -> None:

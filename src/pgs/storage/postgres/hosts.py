@@ -12,10 +12,11 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
+from socket import SOCK_STREAM, getaddrinfo
 from typing import Final
 
-from psycopg import Error, conninfo
-from trio.socket import AF_UNIX, SHUT_RDWR, SOCK_STREAM, fromfd
+from psycopg import Error, conninfo, pq
+from trio.socket import AF_UNIX, SHUT_RDWR, fromfd
 
 from pgs.storage.postgres.connecting import connect
 from pgs.storage.postgres.connection import Connection, Lost, StatementRefused
@@ -43,18 +44,27 @@ _END_OLDER: Final = (
     "and state_change < now() - make_interval(secs => $2::float8)"
 )
 
-_USUAL_PORT: Final = "5432"
+_PARTS: Final = ("host", "hostaddr", "port")
+
+_USUAL_PORT: Final = "5432"  # libpq's, for a host whose place in a list of ports is empty
 
 
 def hosts_of(url: str) -> list[dict[str, str]]:
-    """Return the host, port and IP address of each server that an address names."""
+    """Return the host, port and IP address of each server that an address names.
+
+    What the address leaves out is what libpq would use: `PGHOST`, `PGPORT` and so on.
+    """
     try:
         told = conninfo.conninfo_to_dict(url)
     except Error as error:
         raise StoreOutage(f"PGS_DATABASE_URL: {error}") from error
-    parts = {
-        name: str(told[name]).split(",") for name in ("host", "hostaddr", "port") if told.get(name)
+    usual = {
+        one.keyword.decode(): one.val.decode() for one in pq.Conninfo.get_defaults() if one.val
     }
+    known = {name: str(told.get(name) or usual.get(name, "")) for name in _PARTS}
+    if told.get("host") and not told.get("hostaddr"):
+        known["hostaddr"] = ""  # that of the environment belongs to another host
+    parts = {name: words.split(",") for name, words in known.items() if words}
     count = max((len(parts.get(name, ())) for name in ("host", "hostaddr")), default=0)
     found = []
     for number in range(count):
@@ -63,6 +73,7 @@ def hosts_of(url: str) -> list[dict[str, str]]:
             for name, words in parts.items()
             if len(words) in (1, count)
         }
+        one["port"] = one.get("port") or _USUAL_PORT
         found.append({name: word for name, word in one.items() if word})
     return found
 
@@ -89,7 +100,12 @@ def primary_elsewhere(url: str, name: str, used: Mapping[str, str]) -> dict[str,
     If there is one, a standby was promoted, and `used` may never confirm a commit again. `used` is
     a host and a port; what is returned can be the `last` of `primary_of`.
     """
-    others = [host for host in hosts_of(url) if not _is_same(host, used)]
+    here = _servers(used)
+    others = [
+        host
+        for host in hosts_of(url)
+        if not _is_same(host, used) and here.isdisjoint(_servers(host))
+    ]
     if not others:
         return None
     addresses = [conninfo.make_conninfo(url, **_only(host)) for host in others]
@@ -106,11 +122,23 @@ def _is_same(host: Mapping[str, str], last: Mapping[str, str]) -> bool:
 
 
 def _place(host: Mapping[str, str]) -> tuple[str, str]:
-    return host.get("host") or host.get("hostaddr", ""), host.get("port", _USUAL_PORT)
+    return host.get("host") or host.get("hostaddr", ""), host["port"]
+
+
+def _servers(host: Mapping[str, str]) -> set[tuple[str, str]]:
+    """Return the IP addresses of a host, each with the port: two names may mean one server."""
+    name, port = _place(host)
+    if host.get("hostaddr") or name[:1] in ("/", "@"):  # a folder or name of a Unix socket
+        return {(host.get("hostaddr") or name, port)}
+    try:
+        found = getaddrinfo(name, None, type=SOCK_STREAM)
+    except (OSError, UnicodeError):  # a name that nobody knows
+        return {(name, port)}
+    return {(str(address[0]), port) for *_, address in found}
 
 
 def _only(host: Mapping[str, str]) -> dict[str, str]:
-    return {name: host.get(name, "") for name in ("host", "hostaddr", "port")}
+    return {name: host.get(name, "") for name in _PARTS}
 
 
 def _first_of(addresses: Sequence[str], name: str, head_start_s: float) -> str:
