@@ -36,6 +36,12 @@ from pgs.operator.settlement_records import Asked, OpenItem, OpenPage, Resolved
 PAGE = 500
 """Seats or matches in one answer, and in one read of the rows: some 200 kB of JSON."""
 
+READS_MAX = 3
+"""Reads of a page while nodes disagree about its items: an item changes once or twice, since it is
+decided within seconds."""
+
+CHANGED = "its items changed while they were read. Repeat the command."
+
 LOOK_S = 0.05
 """Seconds between two looks for the outcome of what was asked: too short for people to notice."""
 
@@ -66,11 +72,28 @@ async def list_open(core: Core, args: ItemsAfter) -> OpenPage | BadRequest:
     """Return a page of what is open.
 
     Only the node that owns a partner knows how often settlement was asked for the partner's items.
-    A call from another node gets only the items of this node's partners.
+    A call from another node gets only the items of this node's partners. An item may change between
+    the reads of two nodes, so the page is read again while a node that answered does not know an
+    item of its partners.
     """
     after = after_of(args.after)
     if after is None:
         return BadRequest("`after` must be the `nextAfter` of the page before.")
+    page, reads, shards = await _read_page(core, after, args), 1, core.shards
+    while reads < READS_MAX and _unknown(page) and not page.unreached:
+        page, reads = await _read_page(core, after, args), reads + 1
+    if shards is None or page.unreached or not _unknown(page):
+        return page
+    owners = (shards.owner_of(shard_of(item.partner_id)) for item in _unknown(page))
+    names = {owner.name if owner is not None else "nobody" for owner in owners}
+    return msgspec.structs.replace(page, unreached=dict.fromkeys(sorted(names), CHANGED))
+
+
+def _unknown(page: OpenPage) -> list[OpenItem]:
+    return [item for item in page.items if item.tries is None]
+
+
+async def _read_page(core: Core, after: After, args: ItemsAfter) -> OpenPage:
     found = await page_of(core, after, args.limit)
     items = items_of(core, found)
     further = None if found.next_after is None else found.next_after.text
