@@ -161,6 +161,30 @@ async def test_other_tasks_go_on_while_a_commit_waits_for_the_server(
     assert await locked_games(database) == {"a", "b"}
 
 
+async def test_a_commit_that_waits_is_given_up_once_another_server_takes_writes(
+    database: PostgresDatabase, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An old primary that still runs confirms nothing, and its session does not end by itself."""
+    asked: list[str] = []
+
+    def elsewhere(_: str, name: str, used: dict[str, str]) -> dict[str, str]:
+        asked.append(name)
+        return used
+
+    monkeypatch.setattr("pgs.storage.postgres.database.primary_elsewhere", elsewhere)
+    database.start()
+    assert await database.writer.submit(tx_of(lock("a"))) is Outcome.COMMITTED
+    with psycopg.connect(url) as other, capture_logs() as logs:
+        other.execute("lock table heartbeat in share mode")  # each group counts itself there
+        assert isinstance(await submit_or_error(database, tx_of(lock("b"))), OutcomeUnknown)
+        other.rollback()
+    assert "primary_elsewhere" in {entry["event"] for entry in logs}
+    assert asked
+    with capture_logs():
+        await submit_or_error(database, tx_of(lock("c")))  # decided during the session before
+        assert await database.writer.submit(tx_of(lock("d"))) is Outcome.COMMITTED
+
+
 async def test_a_second_service_is_refused_and_the_first_one_goes_on(
     database: PostgresDatabase, url: str, tmp_path: Path
 ) -> None:

@@ -156,10 +156,11 @@ class Writer:
 
     def stalled(self) -> bool:
         """Return whether the writer has ended, or a transaction waits over `STALLED_AFTER_S`."""
-        return self._ended or (
-            bool(self._waiting)
-            and trio.current_time() - self._waiting[0].queued_at > STALLED_AFTER_S
-        )
+        return self._ended or self.longest_wait() > STALLED_AFTER_S
+
+    def longest_wait(self) -> float:
+        """Return for how many seconds the oldest transaction has waited; 0 if none waits."""
+        return trio.current_time() - self._waiting[0].queued_at if self._waiting else 0
 
     def failed_within(self, seconds: float) -> bool:
         """Return whether a commit failed in the last `seconds`, for example on a full disk.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
@@ -10,6 +11,7 @@ from psycopg import pq
 
 from pgs.storage.postgres.connection import Lost, StatementRefused, is_error, refused
 from pgs.storage.postgres.counts import CommitCount
+from pgs.storage.postgres.hosts import shut
 from pgs.storage.postgres.notices import TELL, TOLD
 from pgs.storage.postgres.session import WritingSession
 from pgs.storage.postgres.statements import PLAIN, Statement, Values, bound, counting
@@ -53,6 +55,7 @@ class PostgresCommits:
         self._session: WritingSession | None = session
         self._reopen = reopen
         self._guard = guard
+        self._closing = threading.Lock()  # held while a session or its socket is closed
         self.session = session.number
         self.damaged = False
 
@@ -165,11 +168,22 @@ class PostgresCommits:
         self._commit(jobs[failed : failed + 1])
         self._commit(jobs[failed + 1 :])
 
+    def uses(self, session: WritingSession) -> bool:
+        """Return whether commits go over this session now."""
+        return self._session is session
+
+    def cut(self, session: WritingSession) -> None:
+        """End a session that is in use, from any thread: the commit that waits for it fails."""
+        with self._closing:
+            if self._session is session:
+                shut(session.connection)
+
     def _drop(self) -> None:
         """End the session, whatever state it is in."""
-        session, self._session = self._session, None
-        if session is not None:
-            session.close()
+        with self._closing:
+            session, self._session = self._session, None
+            if session is not None:
+                session.close()
 
     def abandon(self) -> None:
         """End the session after an unexpected error."""

@@ -27,6 +27,7 @@ from pgs.storage.postgres.commits import PostgresCommits
 from pgs.storage.postgres.connecting import connect
 from pgs.storage.postgres.connection import Connection, Lost, StatementRefused
 from pgs.storage.postgres.counts import CommitCount
+from pgs.storage.postgres.fail_overs import LATE_S, leave_old_primaries
 from pgs.storage.postgres.hosts import primary_elsewhere
 from pgs.storage.postgres.identity import DatabaseIdentity, judge, judge_new, raise_feeds
 from pgs.storage.postgres.lease import number_of
@@ -34,7 +35,7 @@ from pgs.storage.postgres.migrating import has_schema, migrate, migrations_of
 from pgs.storage.postgres.node_writer import NodeCommits, NodeWriter
 from pgs.storage.postgres.notices import LOOK_S, Notices
 from pgs.storage.postgres.reader import PipelineReader
-from pgs.storage.postgres.session import PRESENCE, WriterSession
+from pgs.storage.postgres.session import PRESENCE, WriterSession, WritingSession
 from pgs.storage.postgres.statements import literals
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import StoreOutage
@@ -82,6 +83,7 @@ class PostgresDatabase:
         self.nodes: NodeWriter | None = None  # the writer, if this is one of several nodes
         self._bulk = BulkConnections(self._here, self._connect_in_bulk)
         self._lost: str | None = None
+        self._watching = trio.CancelScope()  # for an old primary
         self._loop: trio.lowlevel.TrioToken | None = None  # None until `start`
         with ExitStack() as undo:
             self._lock = DataLock(folder)
@@ -110,8 +112,8 @@ class PostgresDatabase:
                 self.nodes.on_opened = self._read_anew
                 self.writer: Writer = self.nodes
             else:
-                alone = PostgresCommits(session, self._reopen, self, self._count)
-                self.writer = Writer(alone, inline=inline)
+                self._alone = PostgresCommits(session, self._reopen, self, self._count)
+                self.writer = Writer(self._alone, inline=inline)
             self._session = session
             undo.pop_all()
 
@@ -196,6 +198,19 @@ class PostgresDatabase:
             self._loop = trio.lowlevel.current_trio_token()
             self._pipeline.start()
             self.notices.start()
+            if self.nodes is None:  # the keeper of a node watches its own beats
+                trio.lowlevel.spawn_system_task(self._leave_old_primaries)
+
+    async def _leave_old_primaries(self) -> None:
+        with suppress(trio.Cancelled), self._watching:
+            await leave_old_primaries(
+                self._late_session, self.is_primary_elsewhere, self._alone.cut
+            )
+
+    def _late_session(self) -> WritingSession | None:
+        session = self._session
+        late = self.writer.longest_wait() >= LATE_S and self._alone.uses(session)
+        return session if late else None
 
     async def wait_for_changes(self) -> None:
         """Return when another node tells of a change, and after `LOOK_S` in any case."""
@@ -293,6 +308,7 @@ class PostgresDatabase:
         If a commit hangs, the folder stays locked, since that commit may still succeed.
         """
         self.reader.close()
+        self._watching.cancel()
         if self.notices is not None:
             self.notices.close()
         ended = self.writer.close()

@@ -17,7 +17,8 @@ from pgs.storage.postgres.session import WritingSession
 
 LATE_S: Final = 3 * HEARTBEAT_S
 """Seconds since the newest confirmed beat after which the other hosts of the database are asked
-whether they confirm commits. If one does, the session is given up at once."""
+whether they confirm commits. If one does, the session is given up at once. A service without other
+nodes makes no beats: there it is the time for which a transaction has waited for its commit."""
 
 log = structlog.get_logger("pgs.nodes")
 
@@ -27,9 +28,9 @@ async def leave_old_primaries(
     is_primary_elsewhere: Callable[[], bool],
     lose: Callable[[WritingSession], None],
 ) -> None:
-    """Call `lose` with each session that confirms no beats while another host confirms commits.
+    """Call `lose` with each session that confirms nothing while another host confirms commits.
 
-    `late` returns the session if its newest confirmed beat is older than `LATE_S`, else None.
+    `late` returns the session if it has confirmed nothing for `LATE_S`, else None.
     `is_primary_elsewhere` is called in a thread.
     """
     while True:

@@ -7,7 +7,6 @@ after it has dropped everything that it held in memory under the old number.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
@@ -57,7 +56,6 @@ class NodeCommits(PostgresCommits):
         self.ended: WritingSession | None = None
         self._first: WritingSession | None = session  # None once `open` has returned it
         self._abandoned: WritingSession | None = None
-        self._closing = threading.Lock()  # held while a session's socket is closed
 
     def commit(self, jobs: Sequence[Job]) -> None:
         """Commit all transactions, and do all work on sessions, in the order in which they came."""
