@@ -160,7 +160,7 @@ class Lines:
         return batch, False
 
     def _tell(self) -> None:
-        """Write how many lines were lost since the last such line, if the file takes it."""
+        """Report the lines lost since the last report, if the file takes the report."""
         lost = self.lost()
         if lost > self._told:
             with suppress(Exception):

@@ -130,7 +130,7 @@ def _forget_output() -> None:
 
 @contextmanager
 def expected() -> Iterator[None]:
-    """Turn errors that an operator can repair into a line and an exit code.
+    """Report an error that an operator can repair as one line and an exit code.
 
     Other exceptions are bugs and pass unchanged.
     """

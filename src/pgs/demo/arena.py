@@ -24,7 +24,10 @@ terminal."""
 
 
 class Arena(msgspec.Struct):
-    """Lets bots play matches. `pace_s`: average seconds of thought; `pause_s`: between matches."""
+    """Lets bots play matches.
+
+    `pace_s`: average seconds of thought. `pause_s`: seconds between matches.
+    """
 
     launcher: Launcher
     teller: Teller

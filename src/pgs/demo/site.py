@@ -28,7 +28,7 @@ _BODY_MAX: Final = 16 * 1024
 """Bytes of a request from the demo's page. Such a request names a game and a player."""
 
 _WAIT_S: Final = 20.0
-"""Seconds that a request of the demo's page for news is held: less than browsers allow."""
+"""Seconds for which the demo's site holds a request for news: less than browsers allow."""
 
 _BUILT: Final = {"site.js": "text/javascript; charset=utf-8", "site.css": "text/css; charset=utf-8"}
 

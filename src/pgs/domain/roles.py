@@ -48,7 +48,7 @@ def can_grant(granter: Role, role: Role) -> bool:
 
 
 def may(role: Role, rule: AdminRule) -> bool:
-    """Return whether a member with the role may make a call, as far as roles decide."""
+    """Return whether a rule's roles include a member's role."""
     return role in rule.roles
 
 

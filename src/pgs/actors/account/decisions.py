@@ -35,7 +35,7 @@ class Context(msgspec.Struct, frozen=True):
         return ids.new_id(prefix, self.now, self.random(ids.ENTROPY_BYTES))
 
     def seal(self, secret: str, purpose: str) -> str:
-        """Return a secret sealed for a purpose, as rows hold it."""
+        """Return a secret as rows hold it: sealed for a purpose."""
         return seal(self.ring, secret.encode(), purpose, self.random(NONCE_BYTES))
 
     def open(self, sealed: str | None, purpose: str) -> str | None:

@@ -266,7 +266,10 @@ class CourierActor(DispatchingActor):
     def _begin_lone_try(
         self, match_id: str | None, tested_at_ms: int | None, envelope: Envelope
     ) -> object:
-        """Start the try that answers `envelope`. `tested_at_ms`: now; None for a resent nudge."""
+        """Start a lone try, whose outcome answers `envelope`; return `LATER`.
+
+        `tested_at_ms`: now for a test event, None for a resent nudge.
+        """
         endpoint = self._endpoint
         if endpoint is None or endpoint.secret is None:
             raise Crashed("the webhook's secret does not open with the keys on the ring")

@@ -71,7 +71,7 @@ class PresenceRegister:
     """Every open socket, by partner and player, and who has just closed theirs."""
 
     def __init__(self) -> None:
-        # By player, in trio's time: when the last socket closed, the longest ago first.
+        # By player, in trio's time: when the last socket closed, the oldest time first.
         self._left: dict[Player, float] = {}
         self._here: dict[str, dict[Player, PlayerSocket]] = {}  # by partner
 
