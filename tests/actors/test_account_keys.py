@@ -247,6 +247,7 @@ async def test_a_keys_last_use_is_known_at_once_and_survives_a_restart(
         assert s.account() == account  # and changed no account
 
 
+@pytest.mark.usefixtures("rare_chores")
 async def test_a_key_in_steady_use_is_written_once_an_hour(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:

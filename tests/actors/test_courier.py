@@ -124,6 +124,7 @@ STOPPED = [
         *((status, 1, False) for status in STOPPED),
     ],
 )
+@pytest.mark.usefixtures("rare_chores")
 async def test_a_status_decides_whether_a_nudge_is_delivered_tried_again_or_given_up(
     status: int | None, tries: int, delivered: bool, tmp_path: Path, autojump_clock: MockClock
 ) -> None:

@@ -77,6 +77,7 @@ async def test_a_seat_without_an_opponent_causes_a_nudge_at_its_end_and_one_at_i
         assert await nudged(s, "test") == []
 
 
+@pytest.mark.usefixtures("rare_chores")
 async def test_a_match_that_nobody_joins_nudges_like_any_other(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:

@@ -119,6 +119,7 @@ async def test_one_of_several_nodes_prunes_its_own_partners_and_ends(
         assert len(await left(s, "zebra")) == PAGE + 1
 
 
+@pytest.mark.usefixtures("rare_chores")
 async def test_old_tries_are_deleted_every_hour_and_a_broken_disk_does_not_end_that_chore(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:

@@ -44,6 +44,7 @@ async def test_using_an_address_of_a_closed_partner_raises_an_error(
 
 
 @pytest.mark.parametrize("name", ["admission", "embed_admission"])
+@pytest.mark.usefixtures("rare_chores")
 async def test_a_partner_stays_open_until_its_buckets_are_full(
     tmp_path: Path, autojump_clock: MockClock, name: str
 ) -> None:

@@ -56,6 +56,7 @@ async def test_a_payout_that_hangs_delays_no_other_match(
         await s.check_money()
 
 
+@pytest.mark.usefixtures("rare_chores")
 async def test_an_open_payout_is_asked_for_at_least_once_a_minute(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:

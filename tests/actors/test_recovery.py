@@ -133,6 +133,7 @@ async def test_a_crash_after_any_commit_loses_nothing(
             await check(s, port_then)
 
 
+@pytest.mark.usefixtures("rare_chores")
 async def test_a_settlement_that_outlives_the_crash_is_asked_again_and_moves_no_cent_twice(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:

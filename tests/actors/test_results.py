@@ -24,6 +24,7 @@ from tests.actors.ready_core import at, keys_of, money, ready_core, until
 from tests.actors.scripted_settlement import ScriptedSettlement
 
 
+@pytest.mark.usefixtures("rare_chores")
 async def test_positions_leave_no_gap_and_rise_in_the_order_of_commits(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
@@ -66,6 +67,7 @@ async def test_the_feeds_of_two_environments_and_partners_count_apart(
 
 
 @pytest.mark.parametrize("limit", [1, 3, 500])
+@pytest.mark.usefixtures("rare_chores")
 async def test_a_reader_who_follows_cursors_ends_with_the_last_revision_of_every_row(
     limit: int, tmp_path: Path, autojump_clock: MockClock
 ) -> None:

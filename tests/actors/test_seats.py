@@ -151,6 +151,7 @@ async def test_a_match_decided_as_no_contest_gives_both_stakes_back(
 
 @PORTS
 @pytest.mark.parametrize(("environment", "wait_s"), WAITS)
+@pytest.mark.usefixtures("rare_chores")
 async def test_an_expired_seat_ends_to_the_second_in_a_match_of_its_own_and_returns_its_stake(
     make: Make, environment: Environment, wait_s: int, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
@@ -187,6 +188,7 @@ async def test_an_expired_seat_ends_to_the_second_in_a_match_of_its_own_and_retu
 
 @PORTS
 @pytest.mark.parametrize(("environment", "absence_s"), ABSENCES)
+@pytest.mark.usefixtures("rare_chores")
 async def test_a_match_that_nobody_joins_ends_to_the_second_as_both_absent(
     make: Make, environment: Environment, absence_s: int, tmp_path: Path, autojump_clock: MockClock
 ) -> None:

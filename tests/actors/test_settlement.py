@@ -113,6 +113,7 @@ async def test_a_stake_that_settlement_calls_pending_is_answered_as_such(
         await s.check_money()
 
 
+@pytest.mark.usefixtures("rare_chores")
 async def test_recovery_asks_again_by_itself_and_the_seat_waits_from_its_confirmation(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
@@ -138,6 +139,7 @@ async def test_recovery_asks_again_by_itself_and_the_seat_waits_from_its_confirm
         assert len(port.asked) == 4
 
 
+@pytest.mark.usefixtures("rare_chores")
 async def test_recovery_asks_less_and_less_often_but_at_least_once_a_minute(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
@@ -153,6 +155,7 @@ async def test_recovery_asks_less_and_less_often_but_at_least_once_a_minute(
         assert (await s.by_key("alice")).status == "pending"
 
 
+@pytest.mark.usefixtures("rare_chores")
 async def test_a_declined_stake_is_bound_to_its_key_and_replayed(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:

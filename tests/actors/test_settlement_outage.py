@@ -103,6 +103,7 @@ async def test_a_stake_that_finds_no_free_call_to_settlement_is_refused_in_time_
         await s.check_money()
 
 
+@pytest.mark.usefixtures("rare_chores")
 async def test_a_declined_payout_waits_for_an_operator_and_is_reported_once(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
@@ -154,6 +155,7 @@ async def test_an_answer_that_contradicts_a_decision_is_reported_and_changes_not
 # --- when the setting changes between two starts ------------------------------------------------
 
 
+@pytest.mark.usefixtures("rare_chores")
 async def test_what_a_server_holds_stays_open_while_no_server_is_set(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:

@@ -157,6 +157,7 @@ async def test_only_the_players_of_a_match_join_and_move(
 # --- what it costs --------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("rare_chores")
 async def test_a_match_that_nobody_joins_leaves_no_table_open(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:

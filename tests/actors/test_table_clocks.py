@@ -98,6 +98,7 @@ async def test_a_player_who_joins_by_a_call_counts_as_present(
         assert started["deadlineAtMs"] == snapshot.deadline_at_ms
 
 
+@pytest.mark.usefixtures("rare_chores")
 async def test_the_first_player_to_come_keeps_a_match_from_ending_as_absent(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from unittest import mock
 
+import pytest
 from trio.testing import MockClock
 
 from pgs.actors.messages.seats import CloseMatches
@@ -57,6 +58,7 @@ async def test_no_contest_has_no_result(tmp_path: Path, autojump_clock: MockCloc
         }
 
 
+@pytest.mark.usefixtures("rare_chores")
 async def test_matches_of_a_game_that_is_no_longer_installed_are_voided(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
