@@ -192,7 +192,7 @@ async def test_what_is_open_is_listed_without_a_node_that_cannot_be_reached(
         listed = await Machine(tmp_path, "n1").run("settlement", "list")
         assert listed.returncode == 1
         assert "Open: 1" in listed.stdout
-        assert "what is open is complete, but not how often was asked (n2)" in listed.stderr
+        assert "every open item is listed, but not the tries of some (n2)" in listed.stderr
         assert "Node n2 (127.0.0.1:1) owns" in listed.stderr
         as_json = await Machine(tmp_path, "n1").run("settlement", "list", "--json")
         (item,) = msgspec.json.decode(as_json.stdout)
@@ -244,7 +244,7 @@ async def test_a_command_whose_owner_cannot_be_reached_says_which_node_it_is(
         assert list(asked.unreached) == ["n2"]
         retried = await here.run("settlement", "retry")
         assert (retried.returncode, retried.stdout) == (1, "Asked for: 0.\n")
-        assert "not all was asked for (n2)" in retried.stderr
+        assert "these nodes did not ask again (n2)" in retried.stderr
         await decided(two, seeded.partners[name].test)
         month = format_month(month_of(day_of(one.service.core.parts.clock.now())))
         assembled = await here.run("invoice", "assemble", "--month", month)

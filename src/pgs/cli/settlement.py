@@ -41,7 +41,7 @@ def list_open(as_json: Json = False, config: ConfigFile = None, data: DataDir = 
         error = next(iter(unreached.values()))
         names = ", ".join(unreached)
         raise stop(
-            f"what is open is complete, but not how often was asked ({names}). The first error is: "
+            f"every open item is listed, but not the tries of some ({names}). The first error is: "
             f"{error}",
             REFUSED,
         )
@@ -63,7 +63,7 @@ def retry(
     if asked.unreached:
         error = next(iter(asked.unreached.values()))
         names = ", ".join(asked.unreached)
-        raise stop(f"not all was asked for ({names}). The first error is: {error}", REFUSED)
+        raise stop(f"these nodes did not ask again ({names}). The first error is: {error}", REFUSED)
 
 
 @settlement.command("resolve")

@@ -15,8 +15,8 @@ from pgs.domain.seats import EndReason, Seat
 from pgs.games import rules as games
 
 DUE_SLACK_S = 1
-"""Seconds by which the `due_at` of a match's row is after the alarm of its table. They are added
-because rows hold whole seconds."""
+"""Seconds added to the `due_at` of a match's row. A deadline may fall on a whole second, and a table
+that is opened in that very millisecond would find that it has not passed."""
 
 log = structlog.get_logger("pgs.table")
 
