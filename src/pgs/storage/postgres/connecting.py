@@ -91,12 +91,16 @@ def _attempts(info: str) -> list[str]:
     host = str(told.get("host") or "")
     if not host or host[0] in "/@" or "," in host or told.get("hostaddr"):
         return [info]
+    return [conninfo.make_conninfo(info, hostaddr=address) for address in look_up(host)]
+
+
+def look_up(host: str) -> list[str]:
+    """Return the IP addresses of a name, each once. Raises `StoreOutage`."""
     try:
         found = getaddrinfo(host, None, type=SOCK_STREAM)
     except (OSError, UnicodeError) as error:  # UnicodeError: the name has an empty or long part
         raise StoreOutage(f"the database cannot be reached: {host}: {error}") from error
-    addresses = dict.fromkeys(str(address[0]) for *_, address in found)  # without repetitions
-    return [conninfo.make_conninfo(info, hostaddr=address) for address in addresses]
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
 def _open(opened: pq.abc.PGconn) -> str | None:

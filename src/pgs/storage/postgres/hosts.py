@@ -12,13 +12,12 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
-from socket import SOCK_STREAM, getaddrinfo
 from typing import Final
 
 from psycopg import Error, conninfo, pq
-from trio.socket import AF_UNIX, SHUT_RDWR, fromfd
+from trio.socket import AF_UNIX, SHUT_RDWR, SOCK_STREAM, fromfd
 
-from pgs.storage.postgres.connecting import connect
+from pgs.storage.postgres.connecting import connect, look_up
 from pgs.storage.postgres.connection import Connection, Lost, StatementRefused
 from pgs.storage.postgres.statements import literals
 from pgs.storage.transactions import StoreOutage
@@ -131,10 +130,9 @@ def _servers(host: Mapping[str, str]) -> set[tuple[str, str]]:
     if host.get("hostaddr") or name[:1] in ("/", "@"):  # a folder or name of a Unix socket
         return {(host.get("hostaddr") or name, port)}
     try:
-        found = getaddrinfo(name, None, type=SOCK_STREAM)
-    except (OSError, UnicodeError):  # a name that nobody knows
+        return {(address, port) for address in look_up(name)}
+    except StoreOutage:
         return {(name, port)}
-    return {(str(address[0]), port) for *_, address in found}
 
 
 def _only(host: Mapping[str, str]) -> dict[str, str]:
