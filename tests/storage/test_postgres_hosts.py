@@ -126,10 +126,10 @@ def test_what_an_address_leaves_out_is_that_of_the_environment(
 def test_one_server_under_two_names_or_with_the_port_of_the_environment_is_not_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def first_of(addresses: Sequence[str], *_: object) -> str:
+    def confirmed(addresses: Sequence[str], *_: object) -> str:
         return addresses[0]  # every host that is asked confirms a commit
 
-    monkeypatch.setattr(hosts, "_first_of", first_of)
+    monkeypatch.setattr(hosts, "first_of", confirmed)
     monkeypatch.setenv("PGPORT", "6543")
     used = {"host": "localhost", "port": "6543"}
     assert primary_elsewhere("host=localhost,127.0.0.1", "pgs n1", used) is None

@@ -90,7 +90,7 @@ def primary_of(url: str, name: str, last: Mapping[str, str] | None = None) -> st
     # The sort keeps the order of the others.
     hosts.sort(key=lambda host: last is None or not _is_same(host, last))
     addresses = [conninfo.make_conninfo(url, **_only(host)) for host in hosts]
-    return _first_of(addresses, f"{name} asks", HEAD_START_S)
+    return first_of(addresses, f"{name} asks", HEAD_START_S)
 
 
 def primary_elsewhere(url: str, name: str, used: Mapping[str, str]) -> dict[str, str] | None:
@@ -109,7 +109,7 @@ def primary_elsewhere(url: str, name: str, used: Mapping[str, str]) -> dict[str,
         return None
     addresses = [conninfo.make_conninfo(url, **_only(host)) for host in others]
     try:
-        found = _first_of(addresses, f"{name} asks", 0)
+        found = first_of(addresses, f"{name} asks", 0)
     except StoreOutage:
         return None
     name, port = _place(others[addresses.index(found)])
@@ -139,7 +139,11 @@ def _only(host: Mapping[str, str]) -> dict[str, str]:
     return {name: host.get(name, "") for name in _PARTS}
 
 
-def _first_of(addresses: Sequence[str], name: str, head_start_s: float) -> str:
+def first_of(addresses: Sequence[str], name: str, head_start_s: float) -> str:
+    """Return the first of the addresses whose server confirms a commit. Raises `StoreOutage`.
+
+    The next one is asked after `head_start_s` seconds without an answer.
+    """
     answers: SimpleQueue[_Asking] = SimpleQueue()
     asked: list[_Asking] = []
     failed: list[str] = []
