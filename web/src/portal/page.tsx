@@ -168,6 +168,15 @@ export function PageFrame({ title, answer, acts, error: failed, ...rest }: Frame
   );
 }
 
+/** A text of two parts, the first in bold. */
+export function BoldFirst({ parts: [bold, rest] }: { parts: [string, string] }) {
+  return (
+    <>
+      <strong>{bold}</strong> {rest}
+    </>
+  );
+}
+
 /** Grey shapes in the place of what is read. They appear only if reading takes a moment. */
 function Shapes() {
   return (

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Environment } from '../api';
-import { mayRule, mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
+import { BoldFirst, mayRule, mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
 import type { PageProps } from '../page';
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
@@ -103,15 +103,10 @@ export default function Games({ api, account, environment, tell }: PageProps) {
     if (environment === 'test') return mayWrite(account) ? testAct(game, running) : null;
     return mayRule(account) && hasLiveAct(game) ? liveAct(game, running) : null;
   };
-  const [bold, rest] = answerOf(games, environment);
   return (
     <PageFrame
       title="Games"
-      answer={
-        <>
-          <strong>{bold}</strong> {rest}
-        </>
-      }
+      answer={<BoldFirst parts={answerOf(games, environment)} />}
       error={error}
       loading={value === null}
     >

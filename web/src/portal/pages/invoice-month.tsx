@@ -1,7 +1,7 @@
 /** What the current month has so far, above the invoices, which bill whole months. */
 
 import { useCallback } from 'preact/hooks';
-import { Problem, useReadingOf } from '../page';
+import { BoldFirst, Problem, useReadingOf } from '../page';
 import type { PageProps } from '../page';
 import { Card } from '../parts/card';
 import { linkTo } from '../routes';
@@ -15,7 +15,6 @@ export function MonthSoFar({ api, environment }: Pick<PageProps, 'api' | 'enviro
     [api, environment],
   );
   const { value, error } = useReadingOf(api, read);
-  const [bold, rest] = value === null ? ['', 'Reading …'] : monthSays(value);
   const range = value === null ? '' : `?from=${value.from}&to=${value.to}`;
   return (
     <Card
@@ -24,7 +23,7 @@ export function MonthSoFar({ api, environment }: Pick<PageProps, 'api' | 'enviro
     >
       {error === null ? (
         <p>
-          <strong>{bold}</strong> {rest}
+          <BoldFirst parts={value === null ? ['', 'Reading …'] : monthSays(value)} />
         </p>
       ) : (
         <Problem error={error} again />

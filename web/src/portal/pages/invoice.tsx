@@ -1,6 +1,6 @@
 import { useQuery } from '../address';
 import { Refused } from '../api';
-import { PageFrame, useReading } from '../page';
+import { BoldFirst, PageFrame, useReading } from '../page';
 import type { PageProps } from '../page';
 import { Button, LinkButton } from '../parts/button';
 import { Card } from '../parts/card';
@@ -43,7 +43,6 @@ export default function InvoicePage({ api, account, environment, id }: PageProps
   if (reason === 'invoice_not_readable' || reason === 'invoice_not_found') {
     return <NotThere environment={environment} draft={reason === 'invoice_not_readable'} />;
   }
-  const [bold, rest] = invoice === null ? ['', ''] : answerOf(invoice);
   const acts = invoice !== null && list.whole && (
     <>
       <Button icon="save" onPress={() => keep(invoice, lines)}>
@@ -58,9 +57,11 @@ export default function InvoicePage({ api, account, environment, id }: PageProps
     <PageFrame
       title={invoice === null ? 'Invoice' : titleOf(invoice)}
       answer={
-        <>
-          {invoice !== null && <InvoiceTag invoice={invoice} />} <strong>{bold}</strong> {rest}
-        </>
+        invoice !== null && (
+          <>
+            <InvoiceTag invoice={invoice} /> <BoldFirst parts={answerOf(invoice)} />
+          </>
+        )
       }
       acts={acts || undefined}
       error={error ?? list.error}

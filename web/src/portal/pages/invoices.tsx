@@ -1,6 +1,6 @@
 import { useQuery } from '../address';
 import type { Environment } from '../api';
-import { PageFrame } from '../page';
+import { BoldFirst, PageFrame } from '../page';
 import type { PageProps } from '../page';
 import { Button, LinkButton } from '../parts/button';
 import { Card } from '../parts/card';
@@ -61,16 +61,11 @@ export default function Invoices({ api, environment }: PageProps) {
   const filter = FILTERS.find(([name]) => name === asked)?.[0] ?? 'all';
   const invoices = list.entries ?? [];
   const shown = invoices.filter(({ status }) => filter === 'all' || status === filter);
-  const [bold, rest] = owed(invoices, environment);
   const drop = <Button onPress={() => change({ status: null })}>Show all</Button>;
   return (
     <PageFrame
       title="Invoices"
-      answer={
-        <>
-          <strong>{bold}</strong> {rest}
-        </>
-      }
+      answer={<BoldFirst parts={owed(invoices, environment)} />}
       error={list.error}
       loading={list.entries === null}
     >

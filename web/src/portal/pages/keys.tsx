@@ -3,7 +3,7 @@ import { useQuery } from '../address';
 import type { Api, Environment } from '../api';
 import { nameOf } from '../changes';
 import type { Member } from '../changes';
-import { mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
+import { BoldFirst, mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
 import type { PageProps } from '../page';
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
@@ -65,7 +65,6 @@ export default function Keys(props: PageProps) {
   const writes = mayWrite(account);
   const members = useMembers(api);
   const [query] = useQuery();
-  const [bold, rest] = answerOf(keys, environment);
   const answerAct = (asking: Asked) => {
     ask(null);
     acts[asking.act](asking.key);
@@ -73,11 +72,7 @@ export default function Keys(props: PageProps) {
   return (
     <PageFrame
       title="API keys"
-      answer={
-        <>
-          <strong>{bold}</strong> {rest}
-        </>
-      }
+      answer={<BoldFirst parts={answerOf(keys, environment)} />}
       error={error}
       loading={value === null}
     >

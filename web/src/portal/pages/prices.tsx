@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Api, Environment, Merge } from '../api';
-import { mayRule, PageFrame, Problem, useAct, useReading } from '../page';
+import { BoldFirst, mayRule, PageFrame, Problem, useAct, useReading } from '../page';
 import type { PageProps } from '../page';
 import { Button } from '../parts/button';
 import { useDraft } from '../parts/draft';
@@ -68,7 +68,6 @@ export default function Prices(props: PageProps) {
   const form = useRef<HTMLFormElement>(null);
   const typed = draft.value;
   const edits = mayRule(account);
-  const [bold, rest] = answerOf(tiers, environment);
   const send = (event: Event) => {
     event.preventDefault();
     if (tiers.every((tier) => faultOf(tier, typed) === null)) void save();
@@ -78,11 +77,7 @@ export default function Prices(props: PageProps) {
   return (
     <PageFrame
       title="Prices"
-      answer={
-        <>
-          <strong>{bold}</strong> {rest}
-        </>
-      }
+      answer={<BoldFirst parts={answerOf(tiers, environment)} />}
       error={error}
       loading={value === null}
     >

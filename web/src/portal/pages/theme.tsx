@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks';
 import { go } from '../address';
 import { Refused } from '../api';
 import type { Api, Environment, Merge } from '../api';
-import { mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
+import { BoldFirst, mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
 import type { PageProps } from '../page';
 import { Button } from '../parts/button';
 import { keep, useDraft } from '../parts/draft';
@@ -52,14 +52,11 @@ export default function ThemePage(props: PageProps) {
   const { value, error, readAgain } = useReading<StoredTheme>(api, `theme/${environment}`);
   const stored = value === null ? null : themeOf(value);
   const draft = useDraft<Theme | null>(nameOf(environment), stored);
-  const [bold, rest] = draft.value === null ? ['', ''] : answerOf(draft.value, environment);
   return (
     <PageFrame
       title="Theme"
       answer={
-        <>
-          <strong>{bold}</strong> {rest}
-        </>
+        draft.value !== null && <BoldFirst parts={answerOf(draft.value, environment)} />
       }
       error={error}
       loading={stored === null}

@@ -4,15 +4,16 @@ import { useState } from 'preact/hooks';
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
 import { Chart } from '../parts/chart';
-import { amount, save } from '../parts/csv';
+import { save } from '../parts/csv';
 import { longDay, shortDay } from '../parts/days';
 import { Choice } from '../parts/filters';
-import { countOf, dollars } from '../parts/format';
 import { axisOf, barSays, MEASURES, totalSays } from '../words/usage';
 import type { Figures, Measure, Usage } from '../words/usage';
 import type { Change } from './usage';
+import { Cells, Heads, valuesOf } from './usage-figures';
+import type { Columns } from './usage-figures';
 
-const COLUMNS: readonly (readonly [keyof Figures, string])[] = [
+const COLUMNS: Columns<keyof Figures> = [
   ['matches', 'Matches'],
   ['seats', 'Seats'],
   ['noContests', 'No contest'],
@@ -22,18 +23,10 @@ const COLUMNS: readonly (readonly [keyof Figures, string])[] = [
   ['rakeUsdCents', 'Rake'],
 ];
 
-const isMoney = (name: string) => name.endsWith('UsdCents');
-
-const textOf = (figures: Figures, name: keyof Figures) =>
-  isMoney(name) ? dollars(figures[name]) : countOf(figures[name]);
-
 export function KeepDays({ usage }: { usage: Usage }) {
   const press = () => {
     const heads = ['day', ...COLUMNS.map(([, head]) => head)];
-    const rows = usage.days.map((day) => [
-      day.day,
-      ...COLUMNS.map(([name]) => (isMoney(name) ? amount(day[name]) : day[name])),
-    ]);
+    const rows = usage.days.map((day) => [day.day, ...valuesOf(COLUMNS, day)]);
     save(`usage-${usage.from}-${usage.to}.csv`, [heads, ...rows]);
   };
   return (
@@ -101,12 +94,6 @@ export function ByDay({ usage, earlier, query, change }: ByDayProps) {
 }
 
 function DayTable({ usage, picked }: { usage: Usage; picked: string }) {
-  const row = (figures: Figures) =>
-    COLUMNS.map(([name]) => (
-      <td key={name} class={figures[name] === 0 ? 'r quiet' : 'r'}>
-        {textOf(figures, name)}
-      </td>
-    ));
   return (
     <Card
       flush
@@ -117,25 +104,21 @@ function DayTable({ usage, picked }: { usage: Usage; picked: string }) {
           <thead>
             <tr>
               <th scope="col">Day, UTC</th>
-              {COLUMNS.map(([name, head]) => (
-                <th key={name} scope="col" class="r">
-                  {head}
-                </th>
-              ))}
+              <Heads columns={COLUMNS} />
             </tr>
           </thead>
           <tbody>
             {usage.days.map((day) => (
               <tr key={day.day} class={day.day === picked ? 'on' : ''}>
                 <th scope="row">{shortDay(day.day)}</th>
-                {row(day)}
+                <Cells columns={COLUMNS} figures={day} />
               </tr>
             ))}
           </tbody>
           <tfoot>
             <tr>
               <th scope="row">Total</th>
-              {row(usage.totals)}
+              <Cells columns={COLUMNS} figures={usage.totals} />
             </tr>
           </tfoot>
         </table>

@@ -2,11 +2,12 @@
 
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
-import { amount, save } from '../parts/csv';
-import { countOf, dollars } from '../parts/format';
+import { save } from '../parts/csv';
 import type { SeatFigures, SeatSummary } from '../words/usage';
+import { Cells, Heads, valuesOf } from './usage-figures';
+import type { Columns } from './usage-figures';
 
-const COLUMNS: readonly (readonly [keyof SeatFigures, string])[] = [
+const COLUMNS: Columns<keyof SeatFigures> = [
   ['seats', 'Seats'],
   ['refunded', 'Refunded'],
   ['stakesUsdCents', 'Stakes'],
@@ -16,15 +17,13 @@ const COLUMNS: readonly (readonly [keyof SeatFigures, string])[] = [
   ['openUsdCents', 'Open'],
 ];
 
-const isMoney = (name: string) => name.endsWith('UsdCents');
-
 export function KeepTiers({ seats }: { seats: SeatSummary }) {
   const press = () => {
     const heads = ['game', 'tier', ...COLUMNS.map(([, head]) => head)];
     const rows = seats.rows.map((row) => [
       row.gameId,
       row.tierId,
-      ...COLUMNS.map(([name]) => (isMoney(name) ? amount(row[name]) : row[name])),
+      ...valuesOf(COLUMNS, row),
     ]);
     save(`seats-${seats.from}-${seats.to}.csv`, [heads, ...rows]);
   };
@@ -32,18 +31,6 @@ export function KeepTiers({ seats }: { seats: SeatSummary }) {
     <Button icon="save" onPress={press}>
       CSV
     </Button>
-  );
-}
-
-function Cells({ figures }: { figures: SeatFigures }) {
-  return (
-    <>
-      {COLUMNS.map(([name]) => (
-        <td key={name} class={figures[name] === 0 ? 'r quiet' : 'r'}>
-          {isMoney(name) ? dollars(figures[name]) : countOf(figures[name])}
-        </td>
-      ))}
-    </>
   );
 }
 
@@ -56,11 +43,7 @@ export function ByTier({ seats }: { seats: SeatSummary }) {
             <tr>
               <th scope="col">Game</th>
               <th scope="col">Tier</th>
-              {COLUMNS.map(([name, head]) => (
-                <th key={name} scope="col" class="r">
-                  {head}
-                </th>
-              ))}
+              <Heads columns={COLUMNS} />
             </tr>
           </thead>
           <tbody>
@@ -68,7 +51,7 @@ export function ByTier({ seats }: { seats: SeatSummary }) {
               <tr key={`${row.gameId} ${row.tierId}`}>
                 <th scope="row">{row.gameId}</th>
                 <td>{row.tierId}</td>
-                <Cells figures={row} />
+                <Cells columns={COLUMNS} figures={row} />
               </tr>
             ))}
           </tbody>
@@ -77,7 +60,7 @@ export function ByTier({ seats }: { seats: SeatSummary }) {
               <th scope="row" colSpan={2}>
                 Total
               </th>
-              <Cells figures={seats.totals} />
+              <Cells columns={COLUMNS} figures={seats.totals} />
             </tr>
           </tfoot>
         </table>
