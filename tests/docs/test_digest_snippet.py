@@ -21,13 +21,7 @@ def digest_of() -> Callable[[list[Any], str], dict[str, Any]]:
 
 async def test_the_function_on_the_page_equals_the_digest_of_the_service(tmp_path: Path) -> None:
     async with open_billed(tmp_path) as billed:
-        for outcome in ("won", "drawn", "no_contest"):
-            await billed.match(outcome)
-        billed.clock.set(2028, 2, 29)
-        await billed.match("won")
-        billed.clock.set(2028, 3, 1)
-        rows = (await billed.read_ok("/partner/results"))["results"]
-        found = await billed.read_ok("/partner/results/digest?from=20280227&to=20280229")
+        rows, found = await billed.rows_and_digest()
     function = digest_of()
     assert found["days"] == [function(rows, day["day"]) for day in found["days"]]
     assert [day["rows"] for day in found["days"]] == [0, 6, 2]

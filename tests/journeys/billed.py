@@ -77,6 +77,16 @@ class Billed:
         await until(lambda: self.is_paid(match_id))
         return match_id
 
+    async def rows_and_digest(self) -> tuple[list[Any], Any]:
+        """Play on two days; return the feed's rows, and its digest of these days and one before."""
+        for outcome in ("won", "drawn", "no_contest"):
+            await self.match(outcome)
+        self.clock.set(2028, 2, 29)
+        await self.match("won")
+        self.clock.set(2028, 3, 1)
+        rows = (await self.read_ok("/partner/results"))["results"]
+        return rows, await self.read_ok("/partner/results/digest?from=20280227&to=20280229")
+
     async def is_paid(self, match_id: str) -> bool:
         """Return whether the money of a match is recorded."""
         record = await self.read_ok(f"/partner/matches/{match_id}")

@@ -175,13 +175,7 @@ async def test_the_refusals_of_a_range_come_in_their_order(path: str, place: Pla
 
 async def test_a_partner_computes_the_digest_of_a_day_from_its_own_rows(place: Place) -> None:
     async with open_billed(place) as billed:
-        for outcome in ("won", "drawn", "no_contest"):
-            await billed.match(outcome)
-        billed.clock.set(2028, 2, 29)
-        await billed.match("won")
-        billed.clock.set(2028, 3, 1)
-        rows = (await billed.read_ok("/partner/results"))["results"]
-        found = await billed.read_ok("/partner/results/digest?from=20280227&to=20280229")
+        rows, found = await billed.rows_and_digest()
     by_day: dict[str, list[str]] = defaultdict(list)
     for row in rows:
         day = datetime.fromtimestamp(row["updatedAt"], UTC).strftime("%Y%m%d")

@@ -16,11 +16,11 @@ from tests.journeys.webhook_partner import (
     BUSY,
     GONE,
     NO_CONTENT,
-    Loopback,
     check_nudge,
     listening,
     served,
 )
+from tests.loopback import LoopbackNames
 
 
 async def test_a_match_sends_nudges_at_its_start_at_its_end_and_for_its_payout(
@@ -118,7 +118,7 @@ async def test_a_redirect_is_not_followed_and_a_delivered_nudge_resets_the_failu
 async def test_an_endpoint_without_a_public_address_is_never_connected_to(place: Place) -> None:
     """The real address rule: loopback is refused at each try, and the log says why."""
     async with listening() as endpoint:
-        async with in_process(place, resolver=Loopback()) as service:
+        async with in_process(place, resolver=LoopbackNames()) as service:
             await service.partner()
             await service.account("acme", SaveWebhook("ops", "test", endpoint.url))
             attempt = await service.core.directory.partner("acme").courier("test").ask(SendTest())

@@ -18,9 +18,7 @@ from tests.journeys.client import ok
 from tests.journeys.partners import Partner, seat_body
 from tests.journeys.places import Place
 from tests.journeys.service import Service, in_process, until
-
-LOOPBACK = "127.0.0.1"
-
+from tests.loopback import LOOPBACK, LoopbackNames
 
 NO_CONTENT = b"HTTP/1.1 204 No Content\r\n\r\n"
 
@@ -29,24 +27,6 @@ GONE = b"HTTP/1.1 410 Gone\r\nContent-Length: 9\r\n\r\nnot here!"
 
 
 BUSY = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"
-
-
-class Loopback(trio.abc.HostnameResolver):
-    """A resolver that resolves every name to this machine."""
-
-    async def getaddrinfo(
-        self,
-        host: bytes | None,
-        port: object,
-        family: int = 0,
-        type: int = 0,
-        proto: int = 0,
-        flags: int = 0,
-    ) -> list[Any]:
-        return [(trio.socket.AF_INET, trio.socket.SOCK_STREAM, 6, "", (LOOPBACK, port))]
-
-    async def getnameinfo(self, sockaddr: object, flags: int) -> tuple[str, str]:
-        raise AssertionError("nobody asks for names")
 
 
 class Endpoint:
@@ -150,7 +130,7 @@ async def served(
 ) -> AsyncIterator[WebhookPartner]:
     """Run a service for a block. Without a given partner it gets a new one."""
     outbound = Outbound(client_context(), lambda address: address == LOOPBACK)
-    async with in_process(place, outbound=outbound, resolver=Loopback()) as service:
+    async with in_process(place, outbound=outbound, resolver=LoopbackNames()) as service:
         if partner is None:
             partner = await service.partner()
             saved = await service.account("acme", SaveWebhook("ops", "test", endpoint.url))
