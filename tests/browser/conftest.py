@@ -88,6 +88,17 @@ def admin_window(demo: dict[str, str]) -> None:
 
 
 @pytest.fixture(scope="module")
+def admin(browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
+    """The demo's admin, on the page Home, who has given no code yet."""
+    visitor = Visitor(browser, demo)
+    visitor.open("/portal")
+    visitor.sign_in()
+    visitor.stands_at("Home")
+    yield visitor
+    visitor.close()
+
+
+@pytest.fixture(scope="module")
 def viewer(browser: Browser, demo: dict[str, str], admin_window: None) -> Iterator[Visitor]:
     """A viewer of the demo's account."""
     visitor = join(browser, demo, "viewer")

@@ -1,10 +1,9 @@
 """From one object of the portal to the next: matches, players, attempts, invoices, origins."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from tests.browser.portal_answers import answer_figures
 from tests.browser.visitor import Visitor
@@ -13,13 +12,10 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def admin(browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
+def admin(admin: Visitor) -> Visitor:
     """The demo's admin, whose window for codes is open."""
-    visitor = Visitor(browser, demo)
-    visitor.enter()
-    visitor.give_code()
-    yield visitor
-    visitor.close()
+    admin.give_code()
+    return admin
 
 
 def test_the_latest_matches_are_listed_before_anything_is_looked_for(

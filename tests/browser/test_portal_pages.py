@@ -1,11 +1,10 @@
 """The portal's pages of settings, figures and logs, in a browser."""
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.axe import axe_faults_in_both_schemes
 from tests.browser.portal_answers import DAYS, LATEST, answer_figures, answer_logs
@@ -29,13 +28,10 @@ _PAGES = (
 
 
 @pytest.fixture(scope="module")
-def admin(browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
+def admin(admin: Visitor) -> Visitor:
     """The demo's admin, whose windows are open. One for all tests: each code works once."""
-    visitor = Visitor(browser, demo)
-    visitor.enter()
-    visitor.give_code()
-    yield visitor
-    visitor.close()
+    admin.give_code()
+    return admin
 
 
 def _price(visitor: Visitor, tier: str) -> Locator:

@@ -1,24 +1,13 @@
 """Where the portal's addresses lead, where the focus stays, and what Home says when all is done."""
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.axe import axe_faults_in_both_schemes
 from tests.browser.members import by_key
 from tests.browser.visitor import Visitor
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def admin(browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
-    """The demo's admin, who has given no code yet."""
-    visitor = Visitor(browser, demo)
-    visitor.enter()
-    yield visitor
-    visitor.close()
 
 
 def test_an_address_without_a_page_says_so_and_leads_home(admin: Visitor) -> None:

@@ -1,24 +1,13 @@
 """Resending a nudge from the portal's list of attempts."""
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from tests.browser.axe import axe_faults_in_both_schemes
 from tests.browser.members import by_admin
 from tests.browser.visitor import Visitor
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def admin(browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
-    """The demo's admin."""
-    visitor = Visitor(browser, demo)
-    visitor.enter()
-    yield visitor
-    visitor.close()
 
 
 def test_a_nudge_is_resent_and_shown_in_the_log_at_its_match_and_in_the_event_log(

@@ -16,17 +16,6 @@ _DEVELOPER = "developer@demo.example"
 
 
 @pytest.fixture(scope="module")
-def admin(browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
-    """The demo's admin."""
-    visitor = Visitor(browser, demo)
-    visitor.open("/portal")
-    visitor.sign_in()
-    visitor.stands_at("Home")
-    yield visitor
-    visitor.close()
-
-
-@pytest.fixture(scope="module")
 def member(admin: Visitor, browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
     """Somebody whom the admin has invited as a developer. The window for codes is open."""
     admin.open("/portal/members")

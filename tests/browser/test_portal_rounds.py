@@ -1,7 +1,6 @@
 """How many round trips a page of the portal needs until it shows its data."""
 
 import time
-from collections.abc import Iterator
 from typing import Final
 
 import pytest
@@ -63,17 +62,6 @@ class _Held:
         """Let all go, and hold nothing more."""
         self.let_go()
         self._page.unroute(self._pattern)  # lets go what was asked meanwhile
-
-
-@pytest.fixture(scope="module")
-def admin(browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
-    """A visitor who is signed in as the admin of the demo's account, on the page Home."""
-    visitor = Visitor(browser, demo)
-    visitor.open("/portal")
-    visitor.sign_in()
-    visitor.stands_at("Home")
-    yield visitor
-    visitor.close()
 
 
 def _stands_after_one_round(visitor: Visitor, path: str, title: str) -> None:
