@@ -21,7 +21,7 @@ class DataFolderInUse(Exception):
 class DataRefused(StoreOutage):
     """The files of the data folder do not belong together.
 
-    The message says what was found, and what to do. Nothing was touched.
+    The message says what was found, and what to do. Nothing was changed.
     """
 
 

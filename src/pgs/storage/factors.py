@@ -39,5 +39,5 @@ def delete_factor(partner_id: str, uid: str) -> Stmt:
 
 
 async def admin_has_factor(reader: Reader, partner_id: str) -> bool:
-    """Return whether an admin of the account has a verified authenticator."""
+    """Return whether an admin of the account has enrolled an authenticator."""
     return bool(await reader.one("factors.admin_has_factor", partner_id=partner_id))

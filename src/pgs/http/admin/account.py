@@ -50,14 +50,14 @@ class AgreedTerms(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class OpenPlay(msgspec.Struct, frozen=True, rename="camel"):
-    """What is open in an environment. A deactivation or an emergency stop ends it."""
+    """The open play in an environment, which a deactivation or an emergency stop ends."""
 
     waiting_seats: int
     running_matches: int
 
 
 class OpenByEnvironment(msgspec.Struct, frozen=True):
-    """What is open in each environment."""
+    """How many seats wait and how many matches run in each environment."""
 
     live: OpenPlay
     test: OpenPlay

@@ -107,7 +107,7 @@ class Dispatcher:
             raise ValueError(f"no authenticator for: {unknown}")
 
     def end_streams(self) -> None:
-        """End all open streams, and each later one as it begins: the service stops."""
+        """End all open streams, and each later one as it begins, because the service stops."""
         self._streams.end_all()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

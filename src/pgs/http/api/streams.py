@@ -15,7 +15,7 @@ class OpenStreams:
         self._stopping = False
 
     def end_all(self) -> None:
-        """End all open streams, and each later one as it begins: the service stops."""
+        """End all open streams, and each later one as it begins, because the service stops."""
         self._stopping = True
         for scope in self._open:
             scope.cancel()

@@ -6,7 +6,7 @@ from pgs.domain.shards import Node
 
 
 class Owners(Protocol):
-    """The owners of the shards at this moment."""
+    """Tells which node owns a shard at this moment."""
 
     @property
     def me(self) -> Node:

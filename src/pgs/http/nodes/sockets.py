@@ -38,15 +38,16 @@ REFUSAL_MAX: Final = 64 * 1024
 """Bytes of the body with which another node refuses a handshake. Real ones have under a KiB."""
 
 GONE: Final = 1001
-"""Close code for a client whose node has stopped or crashed (RFC 6455, section 7.4.1), the same as
-at an orderly stop: clients connect again after it."""
+"""Close code for a client whose node has stopped or crashed (RFC 6455, section 7.4.1), which an
+orderly stop sends, too. Clients then connect again."""
 
 
 class ForwardedSocket:
     """One WebSocket on its way through this node.
 
-    `headers` are sent with the handshake: the client's own, and the proof. `named` is a header of
-    the answer to it. `stopping` returns the code for the client once this node stops.
+    `headers` are sent with the handshake: the client's own, and the proof. `named` is added to the
+    headers of the handshake's answer. `stopping` returns the code for the client once this node
+    stops.
     """
 
     def __init__(

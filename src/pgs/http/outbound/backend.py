@@ -58,7 +58,7 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Return a connection to an address of `host` that the rule allows.
+        """Return a connection to an allowed address of `host`.
 
         `timeout` and the parameters after it are ignored. Raises NoResponse.
         """
@@ -128,7 +128,7 @@ class PinnedStream(httpcore.AsyncNetworkStream):
         self._in_body = False
 
     def expect_body(self, size: int) -> None:
-        """Treat what follows as the body: at most `size` more bytes, and its end is no error.
+        """Treat what follows as the body: at most `size` more bytes. The input may end in it.
 
         A later call can lower that number but not raise it.
         """

@@ -28,7 +28,7 @@ LOOKUPS_OF_SLOW: Final = 8
 thread until one of its look-ups is quick again."""
 
 SLOW_S: Final = 1.0
-"""Seconds of a look-up after which its name counts as slow, whether the look-up ended or was given
+"""Seconds after which a look-up marks its name as slow, whether the look-up ended or was given
 up."""
 
 SLOW_HOSTS_MAX: Final = 1024

@@ -106,7 +106,7 @@ def operation_id(endpoint: Endpoint) -> str:
 def make_openapi(
     table: Iterable[Endpoint], examples: Mapping[str, Example], base_url: str
 ) -> dict[str, Any]:
-    """Return the document. `examples` has the example of each call by `name_of` the call."""
+    """Return the document. `examples` maps each call's `name_of` to its example."""
     rows = list(table)
     schemas = schemas_of(rows)
     paths: dict[str, Any] = {}

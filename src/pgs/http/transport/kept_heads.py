@@ -64,8 +64,7 @@ class HeadReader:
         kept = self.kept.get(rest)
         if kept is None:
             return self._read_and_keep(head, rest, at)
-        # With the token at the same place, the text around it equals that of the kept head, which
-        # is plain.
+        # With the token at the same place, the rest is the kept head, which is plain.
         if kept.at != at or len(head) > MAX_PLAIN_BYTES or not _TOKEN.fullmatch(token):
             return read_plain_head(head)
         known = kept.head

@@ -105,7 +105,7 @@ class NodeCommits(PostgresCommits):
         return self._session
 
     def abandon_session(self, session: WritingSession) -> None:
-        """End a session at once, from any thread. A thread that waits for the server goes on."""
+        """End a session at once, from any thread, even while another one waits for the server."""
         with self._closing:
             self._abandoned = session
             shut(session.connection)

@@ -164,7 +164,7 @@ class PipelineReader(RepeatingReader):
         self._drop(Lost("the reader was closed"))
 
     async def _send(self) -> None:
-        """Send what was asked for, turn by turn, and receive it in another task."""
+        """Send queued queries until the reader is closed. A second task receives the results."""
         with suppress(trio.Cancelled):
             async with trio.open_nursery() as nursery:
                 while not self._closed:

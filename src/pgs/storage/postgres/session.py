@@ -84,7 +84,7 @@ class WriterSession:
             self._take(name, "pg_try_advisory_lock", literals([PRESENCE, writer]))
             if writer:
                 self._take(name, "pg_try_advisory_lock_shared", literals([PRESENCE, 0]))
-            # Some servers acknowledge a commit before it is on disk, unless they are asked.
+            # Some servers are configured to acknowledge a commit before it is on disk.
             ((mode,),) = self.connection.command("show synchronous_commit")
             if mode == "off":
                 self.connection.command("set synchronous_commit = on")

@@ -31,7 +31,7 @@ _HAS_MIGRATIONS = "select count(*) from sqlite_master where name = 'migration'"
 
 
 class Restored(msgspec.Struct, frozen=True, rename="camel"):
-    """What a restore has done: the folder, and the folder that now has the replaced files."""
+    """The data folder that was restored, and the folder that holds the replaced files, if any."""
 
     folder: str
     replaced: str | None
