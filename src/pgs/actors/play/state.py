@@ -15,7 +15,7 @@ from pgs.domain.seats import EndReason, Seat
 from pgs.games import rules as games
 
 DUE_SLACK_S = 1
-"""Seconds added to the `due_at` of a match's row. A deadline may fall on a whole second, and a table
+"""Seconds added to the `due_at` of a match's row. A deadline may fall on a whole second. A table
 opened in that very millisecond would find that it has not passed."""
 
 log = structlog.get_logger("pgs.table")
