@@ -105,13 +105,18 @@ def looking_every(seconds: float) -> Iterator[None]:
 def patient_nodes() -> Iterator[None]:
     """Let no node be taken for dead in a block, however long a busy machine keeps it waiting.
 
-    The tests of fail-over keep the real times.
+    Nodes also wait as long for each other's connections and handshakes: three nodes in one process
+    stop each other, most of all just after their start. The tests of fail-over keep the real times.
     """
     from pgs.domain import leases
+    from pgs.http.nodes import connections, sockets
     from pgs.storage.postgres import keeper
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(leases, "HOLD_S", PATIENCE_S)
         patch.setattr(leases, "TAKE_S", 2 * PATIENCE_S)
         patch.setattr(keeper, "BEAT_TIMEOUT_S", PATIENCE_S)
+        patch.setattr(connections, "CONNECT_S", PATIENCE_S)
+        patch.setattr(sockets, "CONNECT_S", PATIENCE_S)
+        patch.setattr(sockets, "HANDSHAKE_S", PATIENCE_S)
         yield
