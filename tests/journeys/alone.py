@@ -7,7 +7,6 @@ _NODES: Final = "starts its own nodes: it is about nodes that come, go and fail"
 _PROCESS: Final = "is about one process: its files, its lock, its signals, its standard streams"
 
 ALONE: Final[Mapping[str, str]] = {
-    "test_admin_onboarding.py": _PROCESS,
     "test_alone_again.py": _NODES,
     "test_installation.py": _NODES,
     "test_installation_churn.py": _NODES,

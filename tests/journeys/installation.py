@@ -16,7 +16,7 @@ from pgs.storage.engines import KeptShards
 from tests.journeys.client import PATIENCE_S, Client
 from tests.journeys.nodes import call_node
 from tests.journeys.partners import Partner, make_partner, make_tiers
-from tests.journeys.process import Process, free_port
+from tests.journeys.process import Process, free_port, node_process
 from tests.journeys.service import Service, in_process, until_shared_out
 
 PARTNERS = tuple(f"partner-{number}" for number in range(12))
@@ -100,17 +100,9 @@ class Nodes:
     """Nodes in processes of their own, which a test can kill."""
 
     def __init__(self, seeded: Seeded, folder: Path, names: Sequence[str]) -> None:
-        self._running: dict[str, Process] = {}
-        for name in names:
-            port = free_port()
-            self._running[name] = Process(
-                folder / name,
-                port=port,
-                PGS_DATABASE_URL=seeded.url,
-                PGS_NODE_NAME=name,
-                PGS_NODE_ADDRESS=f"127.0.0.1:{port}",
-                PGS_SECRET_KEY_FILE=str(seeded.key_file),
-            )
+        self._running = {
+            name: node_process(folder, name, seeded.url, seeded.key_file) for name in names
+        }
 
     def __enter__(self) -> Self:
         for process in self._running.values():

@@ -11,7 +11,7 @@ import pytest
 from pgs.config import KEY_FILE_NAME, Config
 from tests.journeys.client import PATIENCE_S
 from tests.journeys.leaks import contents
-from tests.journeys.process import free_port
+from tests.journeys.process import Process, free_port, node_process
 
 if TYPE_CHECKING:  # most runs need no driver
     from tests.journeys.databases import Databases
@@ -72,6 +72,21 @@ class Place(msgspec.Struct, frozen=True):
                 **(shared | {"listen": address} | settings),
             )
             for name, address in addresses.items()
+        )
+
+    def processes(self, **variables: Any) -> tuple[Process, ...]:
+        """Return each process of a service, not started, with these variables of the environment.
+
+        These processes keep the real times of nodes. A call may therefore be answered with 503
+        while shards change hands, which a busy machine causes at any time.
+        """
+        url = self.url
+        if not self.is_among_nodes:
+            own: dict[str, Any] = {"PGS_DATABASE_URL": url} if url else {}
+            return (Process(self.folder, **own, **variables),)
+        key_file = self.folder / KEY_FILE_NAME
+        return tuple(
+            node_process(self.folder, name, url, key_file, **variables) for name in NODES[self.kind]
         )
 
     def contents(self) -> dict[str, bytes]:

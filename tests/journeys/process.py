@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import Any, BinaryIO, Self
 
 from tests.journeys.client import PATIENCE_S, SyncClient
 
@@ -139,3 +139,17 @@ class Process:
         if self._process is not None:
             self._process.kill()
             self.wait()
+
+
+def node_process(folder: Path, name: str, url: str, key_file: Path, **variables: Any) -> Process:
+    """Return the process of a node, not started, with its data in a folder of its name."""
+    port = free_port()
+    return Process(
+        folder / name,
+        port=port,
+        PGS_DATABASE_URL=url,
+        PGS_NODE_NAME=name,
+        PGS_NODE_ADDRESS=f"127.0.0.1:{port}",
+        PGS_SECRET_KEY_FILE=str(key_file),
+        **variables,
+    )

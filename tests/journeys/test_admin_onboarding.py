@@ -1,6 +1,6 @@
 """A new partner's steps to a first launch: one operator command, then only the public API.
 
-The service runs as a process.
+Each node runs as a process.
 """
 
 import json
@@ -8,9 +8,10 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import trio
 
@@ -18,10 +19,14 @@ from pgs.clock import SystemClock, SystemRng
 from pgs.devissuer.issuer import development_issuer
 from pgs.devissuer.people import Person
 from pgs.domain.totp import code_at
-from tests.journeys.client import NOTHING, Client, Reply, check_refusal, ok
-from tests.journeys.leaks import contents, leaks
+from pgs.http.nodes.answers import NO_NODE
+from tests.journeys.client import NOTHING, PATIENCE_S, Client, Reply, check_refusal, ok
+from tests.journeys.leaks import leaks
 from tests.journeys.partners import BOTH, seat_body
+from tests.journeys.places import Place
 from tests.journeys.process import Process
+
+T = TypeVar("T")
 
 FOUNDER = Person("auth0|founder", "Fay Founder", "Fay@Acme.example")
 SESSION = {"gameId": BOTH, "playerId": "p-1"}
@@ -41,17 +46,25 @@ def pgs(folder: Path, *arguments: str) -> Any:
 class NewPartner:
     """Takes the steps of a new partner. `secrets` has those that it was given on the way."""
 
-    def __init__(self, folder: Path, process: Process, token: str) -> None:
-        self.folder = folder
-        self.process = process
-        self.client = Client(process.base_url)
+    def __init__(self, processes: Sequence[Process], token: str) -> None:
+        self.client = Client(*(process.base_url for process in processes))
+        self._machine = processes[0].folder
         self.secrets = {"identity": token}
         self.step_up_until = 0
 
     async def call(
         self, method: str, path: str, body: object = NOTHING, credential: str = "identity"
     ) -> Reply:
-        return await self.client.call(method, f"/partner/{path}", self.secrets[credential], body)
+        return await self.reply(method, f"/partner/{path}", self.secrets[credential], body)
+
+    async def reply(self, *call: Any) -> Reply:
+        """Return the answer to a call, which is repeated while its partner has no owner."""
+        with trio.fail_after(PATIENCE_S):
+            while True:
+                reply = await self.client.call(*call)
+                if reply.content != NO_NODE:
+                    return reply
+                await trio.sleep(0.05)
 
     async def done(
         self, method: str, path: str, body: object = NOTHING, credential: str = "identity"
@@ -59,34 +72,47 @@ class NewPartner:
         return ok(await self.call(method, path, body, credential))
 
     async def operate(self, *arguments: str) -> Any:
-        return await trio.to_thread.run_sync(partial(pgs, self.folder, *arguments))
+        return await trio.to_thread.run_sync(partial(pgs, self._machine, *arguments))
 
 
 async def test_a_new_partner_gets_to_its_first_session_through_the_public_api_alone(
-    tmp_path: Path,
+    place: Place,
 ) -> None:
-    folder, clock = tmp_path / "data", SystemClock()
+    place, clock = place / "data", SystemClock()
     async with development_issuer([FOUNDER], clock, SystemRng()) as issuer:
-        process = Process(
-            folder, PGS_IDENTITY_ISSUER=issuer.issuer, PGS_IDENTITY_CLIENT_ID=issuer.client_id
+        processes = place.processes(
+            PGS_IDENTITY_ISSUER=issuer.issuer, PGS_IDENTITY_CLIENT_ID=issuer.client_id
         )
-        partner = NewPartner(folder, process, issuer.mint_token(FOUNDER))
+        partner = NewPartner(processes, issuer.mint_token(FOUNDER))
         try:
-            await trio.to_thread.run_sync(process.start)
+            await in_turn(processes, Process.start)
             await accept_the_invite(partner)
             await create_a_key(partner, clock)
             await mint_a_session(partner)
             await take_seats(partner)
-            await trio.to_thread.run_sync(partial(process.stop, signal.SIGKILL))
-            await trio.to_thread.run_sync(process.start)
+            await in_turn(processes, partial(Process.stop, number=signal.SIGKILL))
+            await in_turn(processes, Process.start)
             await check_that_nothing_is_lost(partner)
-            assert (await trio.to_thread.run_sync(process.stop))[0] == 0
+            ended = await in_turn(processes, Process.stop)
+            assert [code for code, _ in ended] == [0] * len(processes)
         finally:
             await partner.client.aclose()
-            await trio.to_thread.run_sync(process.end)
+            await in_turn(processes, Process.end)
     assert partner.secrets.keys() == {"identity", "totp", "key", "session"}
-    written = {"log": process.log.read_bytes(), "said": process.said.encode()}
-    assert leaks(partner.secrets, contents(folder) | written) == []
+    written = {
+        f"{what} of {process.folder.name}": content
+        for process in processes
+        for what, content in {
+            "log": process.log.read_bytes(),
+            "said": process.said.encode(),
+        }.items()
+    }
+    assert leaks(partner.secrets, place.contents() | written) == []
+
+
+async def in_turn(processes: Sequence[Process], work: Callable[[Process], T]) -> list[T]:
+    """Return what some work returns for each process; the work may wait for the process."""
+    return [await trio.to_thread.run_sync(work, process) for process in processes]
 
 
 async def accept_the_invite(partner: NewPartner) -> None:
@@ -135,7 +161,7 @@ async def mint_a_session(partner: NewPartner) -> None:
     minted = await partner.done("POST", "sessions", SESSION, "key")
     assert minted["playerUid"] == "ptr:test:acme:p-1"
     partner.secrets["session"] = minted["sessionToken"]
-    session = ok(await partner.client.call("GET", "/game/session", minted["sessionToken"]))
+    session = ok(await partner.reply("GET", "/game/session", minted["sessionToken"]))
     assert session["playerId"] == "p-1"
 
 
