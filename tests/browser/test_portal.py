@@ -142,7 +142,7 @@ def test_a_webhook_is_saved_tried_and_switched_off(admin: Visitor) -> None:
     admin.page.get_by_label("Address").fill("https://hooks.example.com/live")
     admin.press("Save live address")
     assert admin.take_key().startswith("whsec_")
-    admin.page.get_by_text("On. No nudge has been sent").wait_for()
+    admin.page.get_by_text("Nothing has been sent to this address yet").wait_for()
     admin.press("Replace the secret")
     admin.press("Replace the secret", admin.dialog)
     assert admin.take_key().startswith("whsec_")

@@ -76,7 +76,7 @@ def test_a_new_admin_goes_from_the_invite_to_a_decided_match(
     new.stands_at("Rake terms")
     page.get_by_label("I have read it").check()
     new.press("Agree to version 1")
-    page.get_by_text("Version 1 is agreed").first.wait_for()
+    page.get_by_text("Version 1 was agreed").first.wait_for()
     page.get_by_role("link", name="Home", exact=True).click()
     page.locator('[data-step="play"]').get_by_role("link", name="Try it").click()
 
@@ -92,7 +92,7 @@ def test_a_new_admin_goes_from_the_invite_to_a_decided_match(
     page.locator(".answer", has_text="Done:").wait_for()
     assert time.monotonic() - began < CLICKING_MAX_S
     new.open("/portal/test")
-    page.get_by_text("Everything works in test.").wait_for()
+    page.get_by_text("Everything is set up in test.").wait_for()
     # The browser logs the 403 that the person got before there was an account.
     assert [error for error in new.tab.errors if "403" not in error] == []
     assert new.tab.origins == {demo["baseUrl"], demo["issuer"]}

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Api } from '../src/portal/api';
 import { stampOf, storyOf } from '../src/portal/match/story';
 import type { Life, Seat } from '../src/portal/match/match';
+import { bodyFor, curlOf } from '../src/portal/now/curl';
 import { keepRows, keptRows } from '../src/portal/now/kept';
 import { EventReader } from '../src/portal/now/live';
 import type { LiveEvent } from '../src/portal/now/live';
@@ -12,6 +13,14 @@ import type { NowRow } from '../src/portal/now/rows';
 const call = (status: number, reason?: string): LiveEvent => ({
   kind: 'call', at: 1, method: 'GET', path: '/partner/seats/sea_1', status,
   requestId: 'req_1', durationMs: 1, last4: '0tBx', ...(reason === undefined ? {} : { reason }),
+});
+
+test('a call to correct names what to fill in, and never an amount that is refused again', () => {
+  (globalThis as { location?: object }).location = { origin: 'https://games.example' };
+  const body = bodyFor('POST', '/partner/matches');
+  const command = curlOf('test', 'POST', '/partner/matches', body);
+  assert.match(command, /"tierId":"TIER","stakeUsdCents":CENTS,"idempotencyKey":"ORDER"/);
+  delete (globalThis as { location?: object }).location;
 });
 
 test('events are read from a stream that is cut anywhere', () => {

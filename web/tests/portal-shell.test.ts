@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Account } from '../src/portal/api';
-import { bannersOf } from '../src/portal/banners';
+import { bannersOf, ofAccount } from '../src/portal/banners';
 import { commandsFor } from '../src/portal/palette';
 import { blocksOf } from '../src/portal/parts/markdown';
 import type { Gate, Standing } from '../src/portal/readiness';
@@ -44,6 +44,12 @@ test('a scheduled key has a banner if it was used after it was rotated', () => {
 
 const account = (role: Account['role']) => ({ role }) as Account;
 
+test('an account that is switched off says so on every page', () => {
+  assert.deepEqual(ofAccount('live', true), []);
+  const [banner] = ofAccount('live', false);
+  assert.deepEqual([banner!.page, banner!.bad], ['account', true]);
+});
+
 test('the palette offers what a role may do, pages by their words, and what an id names', () => {
   const names = (role: Account['role'], text: string) =>
     commandsFor(account(role), 'test', text).map(({ name }) => name);
@@ -51,6 +57,8 @@ test('the palette offers what a role may do, pages by their words, and what an i
   assert.ok(!names('developer', '').includes('Invite somebody'));
   assert.ok(!names('viewer', '').includes('Make a test key'));
   assert.deepEqual(names('viewer', 'rake'), ['Rake terms', 'Find matches of “rake”']);
+  assert.deepEqual(names('viewer', 'emergency')[0], 'Account');
+  assert.deepEqual(names('viewer', 'docs')[0], 'Guide for developers');
   const [match] = commandsFor(account('viewer'), 'live', 'mat_00ff');
   assert.equal(match!.path, '/portal/live/matches/mat_00ff');
   const ids = ['att_0a', 'ndg_0a', 'key_0a', 'evt_0a'];
@@ -64,7 +72,7 @@ test('the palette offers what a role may do, pages by their words, and what an i
     ],
   );
   for (const { path } of commandsFor(account('admin'), 'live', '')) {
-    assert.ok(path.startsWith('/portal/'), path);
+    assert.ok(path.startsWith('/portal/') || path === '/docs/', path);
   }
 });
 
@@ -85,6 +93,7 @@ test('the steps are those the service tells, and who may not do one is told whom
     readiness: { gameId: 'reversi', ready: false, gates: GATES },
     keys: 0,
     matches: [],
+    failures: 0,
     admins: ['ada@a.example'],
   };
   const context = { environment: 'test', standing, busy: false, turnOn: () => {} } as const;

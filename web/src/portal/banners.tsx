@@ -108,6 +108,21 @@ function ofKeys(environment: Environment, keys: readonly Key[]): Banner[] {
     }));
 }
 
+/** That the account is switched off, which stops everything in both environments. */
+export const ofAccount = (environment: Environment, active: boolean): Banner[] =>
+  active
+    ? []
+    : [
+        {
+          environment,
+          page: 'account',
+          bad: true,
+          title: 'The account is switched off.',
+          says: 'No key works and nobody can play, in test or in live.',
+          act: 'See the account',
+        },
+      ];
+
 /** What is broken in an environment, the worst first. */
 export function bannersOf(environment: Environment, { webhook, keys, tiers }: Found): Banner[] {
   const all = [

@@ -37,7 +37,7 @@ const DONE: Record<string, string> = {
   'feed.rewound': 'found that the feed has lost history',
   'game.live_denied': 'denied live access to a game',
   'game.live_granted': 'granted live access to a game',
-  'game.live_requested': 'asked for live access to a game',
+  'game.live_requested': 'requested live access to a game',
   'game.live_taken_back': 'took live access to a game back',
   'game.live_withdrawn': 'withdrew live access to a game',
   'game.test_disabled': 'turned a game off in test',
@@ -62,6 +62,7 @@ const DONE: Record<string, string> = {
   'totp.reset': 'reset an authenticator',
   'totp.verified': 'gave a code',
   'webhook.disabled': 'switched a webhook off',
+  'webhook.nudge_resent': 'resent a nudge',
   'webhook.saved': 'saved a webhook',
   'webhook.secret_rotated': 'replaced a signing secret',
 };

@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Api } from './api';
+import { keyOf } from './now/curl';
 import { Problem } from './page';
 import { Button } from './parts/button';
 import { Code } from './parts/copy';
@@ -122,7 +123,8 @@ function Stored({ api, minted, onDone }: StoredProps) {
 }
 
 function FirstCall({ seen }: { seen: boolean }) {
-  const call = `curl ${location.origin}/partner/me \\\n  -H "Authorization: Bearer $PGS_KEY"`;
+  const bearer = `Authorization: Bearer ${keyOf('test')}`;
+  const call = `curl ${location.origin}/partner/me \\\n  -H "${bearer}"`;
   return (
     <div class="stack tight">
       <h2>Does it work?</h2>

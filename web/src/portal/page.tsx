@@ -16,7 +16,8 @@ export interface PageProps {
   /** What the page is about, from its address, for a page about one thing. */
   id: string | null;
   /** Says what was done, on the screen and to screen readers. */
-  tell(text: string): void;
+  /** Says what was done. `good` is false if it was done and has failed. */
+  tell(text: string, good?: boolean): void;
 }
 
 /** Whether the role may change what developers may change. */

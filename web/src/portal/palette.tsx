@@ -16,7 +16,20 @@ export interface Command {
   /** The keys that lead there, too. */
   keys?: string;
   group: 'Do' | 'Go to' | 'Find';
+  /** More words by which it is found. */
+  also?: string | undefined;
 }
+
+const GUIDE = '/docs/';
+
+/** By the name of a page: what people look for there. */
+const ALSO: Record<string, string> = {
+  account: 'emergency stop domain',
+  events: 'audit',
+  find: 'seat player support refund',
+  security: 'totp 2fa code',
+  webhooks: 'signing secret nudges',
+};
 
 const other = { test: 'live', live: 'test' } as const;
 
@@ -30,6 +43,7 @@ function pages(environment: Environment): Command[] {
       icon: route.icon,
       path: pathOf(environment, route),
       group: 'Go to' as const,
+      also: ALSO[route.name],
       ...(letter === undefined || route.whole ? {} : { keys: `G ${letter.toUpperCase()}` }),
     };
   });
@@ -69,6 +83,8 @@ function acts({ role }: Account, environment: Environment): Command[] {
       group: 'Do',
     },
   ];
+  const guide = { name: 'Guide for developers', also: 'docs', path: GUIDE } as const;
+  found.push({ ...guide, icon: 'doc', group: 'Go to' });
   return found.filter((command): command is Command => command !== false);
 }
 
@@ -102,7 +118,9 @@ function ofText(environment: Environment, text: string): Command[] {
 export function commandsFor(account: Account, environment: Environment, text: string): Command[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const all = [...acts(account, environment), ...pages(environment)];
-  const named = all.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
+  const named = all.filter(({ name, also }) =>
+    words.every((word) => `${name} ${also ?? ''}`.toLowerCase().includes(word)),
+  );
   return [...named, ...ofText(environment, text.trim())];
 }
 
@@ -125,7 +143,8 @@ export function Palette({ account, environment, onLeave }: PaletteProps) {
   const run = (command: Command | undefined) => {
     if (command === undefined) return;
     onLeave();
-    go(command.path);
+    if (command.path === GUIDE) location.assign(GUIDE);
+    else go(command.path);
   };
   const pressed = (event: KeyboardEvent) => {
     const step = STEPS[event.key];

@@ -52,6 +52,14 @@ export function Rail({ account, place, banners, onLeave }: RailProps) {
         <h2>Whole account</h2>
         <Links group="account" {...{ place, banners }} />
       </section>
+      <ul>
+        <li>
+          <a href="/docs/" target="_blank" rel="noreferrer">
+            <Icon name="doc" />
+            Guide for developers
+          </a>
+        </li>
+      </ul>
     </nav>
   );
 }

@@ -5,7 +5,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { go, useLinks, usePath } from './address';
 import { Refused } from './api';
 import type { Account, Api, Environment } from './api';
-import { BannerLine, useBanners } from './banners';
+import { BannerLine, ofAccount, useBanners } from './banners';
 import { Bar } from './bar';
 import { Asking } from './dialogs';
 import { useKeyboard } from './keyboard';
@@ -126,12 +126,12 @@ function useTitle({ environment, route, id }: Place, account: Account | null, sh
 
 /** A message on the screen and for screen readers. It disappears by itself. */
 function useTold() {
-  const [told, setTold] = useState('');
+  const [told, setTold] = useState({ text: '', good: true });
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const tell = useCallback((text: string) => {
+  const tell = useCallback((text: string, good = true) => {
     clearTimeout(timer.current);
-    setTold(text);
-    timer.current = setTimeout(() => setTold(''), TOLD_MS);
+    setTold({ text, good });
+    timer.current = setTimeout(() => setTold({ text: '', good }), TOLD_MS);
   }, []);
   return { told, tell };
 }
@@ -175,7 +175,8 @@ export function Shell({ api, signIn, onLeave, onStranger }: ShellProps) {
   const { told, tell } = useTold();
   const [open, setOpen] = useState<'rail' | 'palette' | 'me' | null>(null);
   const [single, setSingle] = useState(true);
-  const banners = useBanners(api, account?.revision ?? null);
+  const found = useBanners(api, account?.revision ?? null);
+  const banners = [...ofAccount(environment, account?.active ?? true), ...found];
   useEffect(() => setOpen(null), [route, environment]);
   useEffect(() => {
     if (isStranger(error)) onStranger();
@@ -208,8 +209,8 @@ export function Shell({ api, signIn, onLeave, onStranger }: ShellProps) {
         {Page !== null && <Shown {...{ Page, api, account, place, tell }} />}
       </main>
       <p class="toast" role="status">
-        {told !== '' && <Icon name="check" />}
-        {told}
+        {told.text !== '' && <Icon name={told.good ? 'check' : 'warn'} />}
+        {told.text}
       </p>
       {account !== null && open === 'palette' && (
         <Palette {...{ account, environment }} onLeave={close} />

@@ -138,7 +138,7 @@ function stepOf(gate: Gate, context: StepContext): Step {
   }
   const live = gate.gate === 'game_licensed' && environment === 'live';
   const asked = live && standing.game?.live === 'requested';
-  const open = live ? `Ask for live access to ${standing.game?.name ?? 'a game'}` : words.open;
+  const open = live ? `Request live access to ${standing.game?.name ?? 'a game'}` : words.open;
   return {
     name: gate.gate,
     title: gate.ok ? titleDone(gate, words, standing) : asked ? waiting(standing) : open,
@@ -154,7 +154,7 @@ function stepOf(gate: Gate, context: StepContext): Step {
   };
 }
 
-const waiting = ({ game }: Standing) => `Live access to ${game?.name} is asked for`;
+const waiting = ({ game }: Standing) => `Live access to ${game?.name} is requested`;
 
 function titleDone(gate: Gate, words: Words, { game }: Standing): string {
   const named = gate.gate === 'game_licensed' && game !== null;

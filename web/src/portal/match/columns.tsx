@@ -6,6 +6,7 @@ import { dollars, timeOf } from '../parts/format';
 import { Tag } from '../parts/note';
 import type { Column } from '../parts/table';
 import { Ago } from '../parts/time';
+import { Whole } from '../parts/whole';
 import { linkTo } from '../routes';
 import { shortId, whyEnded } from './match';
 import type { Match } from './match';
@@ -36,10 +37,13 @@ export function matchColumns(
       ),
     },
     { head: 'When', cell: (match) => <When at={match.endedAt ?? match.startedAt} ago={ago} /> },
-    { head: 'Game and tier', cell: (match) => `${match.gameId}, ${match.tierId}` },
+    { head: 'Game and tier', cell: (match) => <Whole text={`${match.gameId}, ${match.tierId}`} /> },
     {
       head: player === null ? 'Players' : 'Against',
-      cell: (match) => playersOf(others(match)) || <span class="quiet">nobody</span>,
+      cell: (match) => {
+        const players = playersOf(others(match));
+        return players === '' ? <span class="quiet">nobody</span> : <Whole text={players} />;
+      },
     },
     {
       head: 'End',

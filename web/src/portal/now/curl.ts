@@ -16,9 +16,14 @@ export function curlOf(
   const verb = method === 'GET' ? '' : `-X ${method} `;
   const lines = [`curl ${verb}${quoted(location.origin + path)}`];
   lines.push(`  -H "Authorization: Bearer ${keyOf(environment)}"`);
-  if (body !== undefined) lines.push(`  -d ${quoted(JSON.stringify(body))}`);
+  if (body !== undefined) {
+    lines.push(`  -d ${quoted(JSON.stringify(body).replace(`"${CENTS}"`, CENTS))}`);
+  }
   return lines.join(' \\\n');
 }
+
+/** Stands for a number, so it has no quotation marks in a command. */
+const CENTS = 'CENTS';
 
 const PLAYER = { gameId: 'tic-tac-toe', playerId: 'PLAYER' };
 
@@ -27,7 +32,7 @@ const BODIES: readonly (readonly [RegExp, object])[] = [
   [/^\/partner\/sessions$/, PLAYER],
   [
     /^\/partner\/matches$/,
-    { ...PLAYER, tierId: 'TIER', stakeUsdCents: 100, idempotencyKey: 'ORDER' },
+    { ...PLAYER, tierId: 'TIER', stakeUsdCents: CENTS, idempotencyKey: 'ORDER' },
   ],
   [/\/decide$/, { outcome: 'ended', winnerPlayerId: 'PLAYER' }],
   [/^\/partner\/theme$/, { displayName: 'NAME' }],

@@ -116,7 +116,7 @@ function answerOf(
   if (found === null) {
     return searched.there.length > 0
       ? `Nothing by that name in ${environment}, but there is in ${otherOf(environment)}.`
-      : `Nothing by that name, neither in test nor in live.`;
+      : `No match by that name, neither in test nor in live.`;
   }
   const number = found.hasMore
     ? `${found.matches.length < SHOWN ? 'at least' : 'more than'} ${countMatches(found)}`
@@ -230,8 +230,9 @@ function Nothing({ searched, environment, ...line }: NothingProps) {
   if (match === undefined) {
     return (
       <Note>
-        A seat that still waits for an opponent is in no match yet. Look at its status with{' '}
-        <code>GET /partner/seats/{'{seat_id}'}</code>. Ids are told apart by upper and lower case.
+        <strong>Was a stake charged?</strong> A seat that still waits is in no match yet, and is not
+        found here. Your server reads it with <code>GET /partner/seats/{'{seat_id}'}</code>. Upper
+        and lower case count.
       </Note>
     );
   }

@@ -111,7 +111,10 @@ export default function Games({ api, account, environment, tell }: PageProps) {
       loading={value === null}
     >
       <Problem error={doing.error} />
-      <Card flush foot="Test counts at once. The platform grants live access, game by game.">
+      <Card
+        flush
+        foot="In test, a change counts at once. In live, the platform grants access to each game."
+      >
         {games.length === 0 ? (
           <Empty icon="game" title="The platform runs no game yet">
             Games that it runs stand here, to be turned on.

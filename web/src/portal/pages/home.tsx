@@ -31,7 +31,7 @@ const inWords = (count: number, noun: string) =>
   `${NUMBERS[count] ?? count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** What is missing before a match, and who has to act next. */
-function Answer({ needed, advised, environment }: AnswerProps) {
+function Answer({ needed, advised, environment, failures }: AnswerProps & { failures: number }) {
   const open = needed.filter((step) => !step.done);
   const waits = open.filter((step) => step.waits).length;
   const yours = open.length - waits;
@@ -44,7 +44,10 @@ function Answer({ needed, advised, environment }: AnswerProps) {
   if (open.length === 0) {
     return (
       <>
-        <strong>Everything works in {environment}.</strong>
+        <strong>
+          Everything is set up in {environment}
+          {failures > 0 && ', but nudges fail'}.
+        </strong>
         {more}
       </>
     );
@@ -122,7 +125,7 @@ function Stats({ open, standing, environment }: StatsProps) {
       </a>
       <a href={linkTo(environment, 'webhooks')}>
         <span>Webhook</span>
-        <b>{webhook?.ok ? 'on' : 'off'}</b>
+        <b>{!webhook?.ok ? 'off' : standing.failures > 0 ? 'fails' : 'on'}</b>
       </a>
     </div>
   );
@@ -225,7 +228,7 @@ export default function Home({ api, account, environment, tell }: PageProps) {
   return (
     <PageFrame
       title="Home"
-      answer={<Answer {...steps} environment={environment} />}
+      answer={<Answer {...steps} {...{ environment }} failures={standing?.failures ?? 0} />}
       acts={
         tries && (
           <LinkButton href={linkTo('test', 'try')} icon="play">

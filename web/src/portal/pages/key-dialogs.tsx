@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Api, Environment } from '../api';
+import { keyOf } from '../now/curl';
 import { Button } from '../parts/button';
 import { Code } from '../parts/copy';
 import { Dialog, Question, Secret, WillHappen } from '../parts/dialog';
@@ -123,7 +124,8 @@ interface SecretProps extends Pick<DialogsProps, 'api' | 'environment' | 'onStor
 /** A new key. Only its button closes it, so that the key is not lost by a slip. */
 function NewSecret({ api, environment, minted, onStored }: SecretProps) {
   const used = useFirstCall(api, minted.keyId);
-  const call = `curl ${location.origin}/partner/me -H "Authorization: Bearer $PGS_KEY"`;
+  const bearer = `Authorization: Bearer ${keyOf(environment)}`;
+  const call = `curl ${location.origin}/partner/me \\\n  -H "${bearer}"`;
   const foot = (
     <Button kind="pri" onPress={onStored}>
       I have stored it

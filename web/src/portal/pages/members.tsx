@@ -23,7 +23,7 @@ function Answer({ members }: { members: Member[] }) {
     <>
       <strong>{members.length === 1 ? 'You are alone here' : `${people}, ${who}`}.</strong>{' '}
       {admins === 1
-        ? 'Have a second admin: only one can help the other with a lost authenticator.'
+        ? 'Invite a second admin: nobody can reset a lost authenticator of their own.'
         : 'An admin can help another one with a lost authenticator.'}
     </>
   );

@@ -179,7 +179,7 @@ function columnsOf({ environment, typed, edits, set }: CellsProps): readonly Col
     { head: 'Prize', right: true, cell: (tier) => dollars(tier.prizeUsdCents) },
     { head: 'Where it lies', cell: (tier) => <Track tier={tier} typed={typed} /> },
     {
-      head: 'Rake, both seats',
+      head: 'Rake you owe, both seats',
       right: true,
       cell: (tier) => (
         <>

@@ -35,7 +35,7 @@ function Answer({ terms }: { terms: Terms }) {
   return (
     <>
       <strong>
-        Version {agreed} is agreed{when}.
+        Version {agreed} was agreed{when}.
       </strong>{' '}
       {isOpen(terms) &&
         `Version ${offered} is on offer. Version ${agreed} stays in force until you agree or ` +

@@ -67,9 +67,10 @@ export function Preview({ theme, mended, children }: PreviewProps) {
           <strong>Shown with {mended}</strong>, the nearest text colour that can be read.
         </p>
       )}
-      <p class="small quiet">
-        The real frame, with a match that nobody plays. It follows every change. {children}
-      </p>
+      <div class="row small quiet">
+        <span>The real frame, with a match that nobody plays. It follows every change.</span>
+        {children}
+      </div>
     </section>
   );
 }

@@ -180,7 +180,7 @@ function Answer({ match, life, news, error }: AnswerProps) {
         <strong>
           Done: {nameIn(match, headline(life.match))}. {nameIn(match, moneySaid(life.match))}.
         </strong>{' '}
-        {told && 'Your server was nudged. '}Now do the same from your server.
+        {told && 'Your server was nudged. '}Now do the same <a href="/docs/">from your server</a>.
       </>
     );
   }

@@ -3,6 +3,7 @@
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
 import { save } from '../parts/csv';
+import { Whole } from '../parts/whole';
 import type { SeatFigures, SeatSummary } from '../words/usage';
 import { Cells, Heads, valuesOf } from './usage-figures';
 import type { Columns } from './usage-figures';
@@ -49,8 +50,12 @@ export function ByTier({ seats }: { seats: SeatSummary }) {
           <tbody>
             {seats.rows.map((row) => (
               <tr key={`${row.gameId} ${row.tierId}`}>
-                <th scope="row">{row.gameId}</th>
-                <td>{row.tierId}</td>
+                <th scope="row">
+                  <Whole text={row.gameId} />
+                </th>
+                <td>
+                  <Whole text={row.tierId} />
+                </td>
                 <Cells columns={COLUMNS} figures={row} />
               </tr>
             ))}

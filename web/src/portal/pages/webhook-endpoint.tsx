@@ -59,7 +59,7 @@ export function Endpoint({ webhook, attempts, environment, acts }: EndpointProps
         <dd>{taken === undefined ? 'none in thirty days' : <Ago at={taken.at} />}</dd>
       </dl>
       {acts !== null && webhook.enabled && (
-        <div>
+        <div class="last">
           <Button kind="no" busy={acts.busy} onPress={() => acts.ask('off')}>
             Switch it off
           </Button>

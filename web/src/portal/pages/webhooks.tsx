@@ -24,8 +24,13 @@ interface State {
   signingSecret?: string;
 }
 
-/** The first sentences of the page: whether the webhook works, and why not. */
-function answerOf(webhook: Webhook | undefined, attempts: readonly Attempt[], where: string) {
+/** The first sentences of the page: whether nudges arrive, and why not. */
+function answerOf(
+  webhook: Webhook | undefined,
+  attempts: readonly Attempt[],
+  where: string,
+  saved: boolean,
+) {
   if (webhook === undefined) {
     return `No webhook in ${where}. Your server learns of results only when it polls.`;
   }
@@ -55,13 +60,25 @@ function answerOf(webhook: Webhook | undefined, attempts: readonly Attempt[], wh
       </>
     );
   }
+  const newest = attempts[0];
+  if (saved || (newest !== undefined && !newest.delivered && !newest.test)) {
+    return <>On. Nothing has been sent to this address yet: send a test event.</>;
+  }
+  if (newest?.test && !newest.delivered) {
+    return (
+      <>
+        <strong>The last test event failed: it {toldOf(newest)}.</strong> Nudges go there all the
+        same.
+      </>
+    );
+  }
   if (last === undefined) return <>On. No nudge has been sent in the last thirty days.</>;
-  if (!last.delivered) return <>On. No nudge has been sent since the address was saved.</>;
   return (
     <>
-      <strong>It works.</strong> The last nudge was delivered <Ago at={last.at} />, in{' '}
-      {last.durationMs}{' '}
-      ms.
+      <strong>
+        The last nudge was delivered <Ago at={last.at} />,
+      </strong>{' '}
+      in {last.durationMs} ms.
     </>
   );
 }
@@ -105,27 +122,30 @@ export interface Acts {
   ask(what: Asking | null): void;
 }
 
-function useActs({ api, environment, tell }: PageProps, again: () => Promise<void>) {
+function useActs({ api, environment, tell }: PageProps, sent: number, again: () => Promise<void>) {
   const path = `webhooks/${environment}`;
   const doing = useAct(again);
   const [secret, show] = useState<string | null>(null);
   const [asking, ask] = useState<Asking | null>(null);
+  /** How many attempts there were when the address was saved here. */
+  const [before, setBefore] = useState(-1);
   const save = (url: string) =>
     void doing.act(async () => {
       const saved = await api.write<State>('save the address', 'POST', path, { url });
       if (saved.signingSecret !== undefined) show(saved.signingSecret);
+      setBefore(sent);
       tell('The address is saved. The webhook is on.');
     });
   const test = () =>
     void doing.act(async () => {
       const tried = await api.write<Attempt>('send a test event', 'POST', `${path}/test`);
-      tell(`The test event ${toldOf(tried)}.`);
+      tell(`The test event ${toldOf(tried)}.`, tried.delivered);
     });
   const resend: Resending['send'] = ({ attemptId }, then) =>
     void doing.act(async () => {
       const again = `${path}/attempts/${attemptId}/resend`;
       const tried = await api.write<Attempt>('resend the nudge', 'POST', again);
-      tell(`The resent nudge ${toldOf(tried)}.`);
+      tell(`The resent nudge ${toldOf(tried)}.`, tried.delivered);
       then(tried.attemptId);
     });
   const end = (what: Asking) => {
@@ -143,6 +163,8 @@ function useActs({ api, environment, tell }: PageProps, again: () => Promise<voi
   return {
     acts: { busy: doing.busy, save, test, resend, ask },
     error: doing.error,
+    /** Whether nothing has been sent since the address was saved here. */
+    saved: before === sent,
     asking,
     end,
     secret,
@@ -155,18 +177,18 @@ export default function Webhooks(props: PageProps) {
   const path = `webhooks/${environment}`;
   const { value, error, readAgain } = useReading<State>(api, path);
   const log = useList<Attempt>(api, `${path}/attempts`, 'attempts', true);
-  const doing = useActs(props, async () => {
+  const attempts = log.entries ?? [];
+  const doing = useActs(props, attempts.length, async () => {
     await readAgain();
     await log.readAgain();
   });
   const { acts, asking, secret } = doing;
   const webhook = value?.webhook;
-  const attempts = log.entries ?? [];
   const offered = mayWrite(account) ? acts : null;
   return (
     <PageFrame
       title="Webhooks"
-      answer={answerOf(webhook, attempts, environment)}
+      answer={answerOf(webhook, attempts, environment, doing.saved)}
       acts={webhook?.enabled && offered !== null ? <SendTest acts={offered} /> : undefined}
       error={error ?? log.error}
       loading={value === null || log.entries === null}
@@ -176,7 +198,7 @@ export default function Webhooks(props: PageProps) {
         <First environment={environment} acts={offered} />
       ) : (
         <>
-          <div class="split">
+          <div class="split fill">
             <Endpoint
               key={webhook.url}
               {...{ webhook, attempts, environment }}
@@ -250,7 +272,7 @@ function First({ environment, acts }: { environment: Environment; acts: Acts | n
         lost or forged nudge can never lose or fake a result.
       </Empty>
       {acts !== null && (
-        <form class="in-card row end" onSubmit={send}>
+        <form class="in-card stack" onSubmit={send}>
           <Field
             label="Address, with https"
             help="A public host that answers 2xx within 5 seconds."
@@ -259,9 +281,11 @@ function First({ environment, acts }: { environment: Environment; acts: Acts | n
             required
             onInput={(event) => type(event.currentTarget.value)}
           />
-          <Button kind="pri" busy={acts.busy}>
-            Save {environment} address
-          </Button>
+          <div>
+            <Button kind="pri" busy={acts.busy}>
+              Save {environment} address
+            </Button>
+          </div>
         </form>
       )}
     </Card>

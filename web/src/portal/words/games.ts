@@ -91,8 +91,8 @@ export function liveAct(game: Game, running: number): Act {
     method: 'POST',
     short: 'Request live access',
     about: `to ${game.name}`,
-    what: `request ${game.name} in live`,
-    done: `${game.name} is requested in live.`,
+    what: `request live access to ${game.name}`,
+    done: `Live access to ${game.name} is requested.`,
     loses: false,
     will: [
       { icon: 'clock', says: 'The platform looks at your test matches, and grants or denies.' },
