@@ -12,9 +12,11 @@ import trio
 from pgs.actors.maintenance.billing import assemble_invoices
 from pgs.actors.messages.account.settings import SetRate
 from pgs.actors.messages.catalogue import SetTier
+from pgs.actors.messages.seats import StakeSeat
 from pgs.clock import SystemClock
 from pgs.demo.loopback import HOOKS_HOST
 from pgs.domain.members import PLATFORM
+from pgs.domain.seats import SeatRequest
 from pgs.domain.totp import STEP_S, code_at
 from pgs.http.reference.answers import Example, without_secrets
 from tests.journeys.admin_client import BOSS, AdminClient, open_admin_with_webhook, person
@@ -182,6 +184,13 @@ async def _manage(admin: AdminClient, call: Calls) -> None:
     (match,) = (await call("GET", f"{root}/matches", query=asked))["matches"]
     in_test = {"environment": "test"}
     await call("GET", f"{root}/matches/{{match_id}}", query=in_test, match_id=match["matchId"])
+    (found, _) = (
+        await call("GET", f"{root}/matches/{{match_id}}", query=in_test, match_id=match["matchId"])
+    )["seats"]
+    waiting = SeatRequest("p-400", GAME, TIER, 100, "order-4", "cart-9")
+    await admin.service.core.directory.partner("acme").seats("test").ask(StakeSeat(waiting))
+    await call("GET", f"{root}/seats", query={**in_test, "playerId": "p-400"})
+    await call("GET", f"{root}/seats/{{seat_id}}", query=in_test, seat_id=found["seatId"])
     await call("POST", f"{root}/games/{{game_id}}/test", game_id=GAME)
     await call("POST", f"{root}/test-match", {"gameId": GAME, "tierId": TIER})
     await _people(admin, call)

@@ -40,6 +40,7 @@ def test_the_parameters_in_the_paths_are_exactly_these() -> None:
     names = {name for rule in ADMIN_RULES for name in re.findall(r"\{(\w+)\}", rule.path)}
     assert names == {"env", "key_id", "uid", "invite_id", "game_id", "invoice_id", "line_id"} | {
         "match_id",
+        "seat_id",
         "attempt_id",
     }
 
@@ -78,6 +79,8 @@ def test_exactly_these_calls_of_the_admin_api_are_reads() -> None:
         "readiness",
         "matches",
         "matches/{match_id}",
+        "seats",
+        "seats/{seat_id}",
         "invites/mine",
     }
 

@@ -111,6 +111,21 @@ def test_the_matches_of_a_status_and_some_days_are_read_in_the_order_of_an_index
     assert step.endswith(f" INDEX {index} ({terms})")
 
 
+OPEN_SEATS = {
+    "support.open_seats": "(player_id,seq)>(?,?)",
+    "support.open_seat_places": "(player_id,seq)>(?,?)",
+    "support.open_seats_of_player": "player_id=? AND seq>?",
+}
+
+
+@pytest.mark.parametrize("name", OPEN_SEATS)
+def test_open_seats_are_read_in_the_order_of_their_index(
+    connection: apsw.Connection, name: str
+) -> None:
+    (step,) = (step for step in plan_of(connection, name) if step.startswith("SEARCH"))
+    assert step.endswith(f"INDEX seat_open (partner_id=? AND environment=? AND {OPEN_SEATS[name]})")
+
+
 @pytest.mark.parametrize("name", OF_ALL_PARTNERS)
 def test_a_page_over_all_partners_is_read_in_the_order_of_an_index(
     connection: apsw.Connection, name: str

@@ -117,6 +117,8 @@ ADMIN_RULES: Final[tuple[AdminRule, ...]] = (
         "readiness",
         "matches",
         "matches/{match_id}",
+        "seats",
+        "seats/{seat_id}",
     ),
     *_reads("webhooks/{env}", "webhooks/{env}/attempts"),
     *_reads("usage/{env}", "seat-summary/{env}"),

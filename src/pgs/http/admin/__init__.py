@@ -17,6 +17,7 @@ from pgs.http.admin import (
     origins,
     prices,
     rake_terms,
+    seats,
     test_match,
     theme,
     tiers,
@@ -43,6 +44,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *events.ENDPOINTS,
     *live.ENDPOINTS,
     *matches.ENDPOINTS,
+    *seats.ENDPOINTS,
     *test_match.ENDPOINTS,
 )
 """Every call of the admin API. `pgs.domain.roles.ADMIN_RULES` says who may make it."""

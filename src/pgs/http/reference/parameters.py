@@ -67,6 +67,10 @@ OF_ONE_CALL: Final[dict[tuple[str, str], tuple[str, dict[str, Any]]]] = {
         "Only matches with this status.",
         {"type": "string", "enum": list(get_args(MatchStatus))},
     ),
+    ("/partner/admin/seats", "idempotencyKey"): ("Only the seat with this idempotency key.", _TEXT),
+    ("/partner/admin/seats", "partnerRef"): ("Only seats with this `partnerRef`.", _TEXT),
+    ("/partner/admin/seats", "playerId"): ("Only seats of this player.", _TEXT),
+    ("/partner/admin/seats", "seatId"): ("Only the seat with this id.", _TEXT),
 }
 """The query parameters that mean something else in one call, by its path and their name."""
 

@@ -141,3 +141,39 @@ from attempt
 where partner_id = :partner_id and environment = :environment and match_id = :match_id
 order by seq
 limit :page_size;
+
+-- Seats that are in no match yet, by player and sequence. Of those by a reference a bounded number
+-- of seats is read, because an index of references would cost every new seat a write.
+
+-- name: open_seats
+select {columns of seat}
+from (
+  select {columns of seat}
+  from seat
+  where partner_id = :partner_id and environment = :environment
+    and status in ('pending', 'waiting')
+    and (player_id, seq) > (:after_player_id, :after_seq)
+  order by player_id, seq
+  limit :scanned
+) as scanned
+where (cast(:partner_ref as text) is null or partner_ref = :partner_ref)
+order by player_id, seq
+limit :page_size;
+
+-- name: open_seat_places
+select player_id, seq
+from seat
+where partner_id = :partner_id and environment = :environment
+  and status in ('pending', 'waiting')
+  and (player_id, seq) > (:after_player_id, :after_seq)
+order by player_id, seq
+limit :page_size offset :skipped;
+
+-- name: open_seats_of_player
+select {columns of seat}
+from seat
+where partner_id = :partner_id and environment = :environment
+  and status in ('pending', 'waiting')
+  and player_id = :player_id and seq > :after_seq
+order by player_id, seq
+limit :page_size;
