@@ -223,7 +223,7 @@ def test_matches_are_filtered_by_game_and_tier_and_the_address_can_be_sent(
     viewer.stands_at("Find a match")
     expect(page.get_by_label("Tier", exact=True)).to_have_value("test-bronze")
     ended.wait_for()
-    page.get_by_label("Game", exact=True).select_option(label="Reversi")
+    page.get_by_label("Game", exact=True).select_option(label="Chess")
     page.get_by_role("heading", name="Nothing matches these filters").wait_for()
     assert axe_faults_in_both_schemes(page) == []
     viewer.press("Clear the filters")
