@@ -146,9 +146,11 @@ export default defineConfig(({ mode }) => {
               minSize: 4000,
               groups: [
                 { name: 'shared', test: /src\/(portal|design)\//, minShareCount: 2 },
-                { name: 'account', test: /pages\/(account|members|security|terms|versions)\W/ },
+                { name: 'account', test: /pages\/(account|event|member|security|terms|version)/ },
                 { name: 'billing', test: /pages\/(invoice|usage)/ },
-                { name: 'access', test: /pages\/(games|keys|origins|prices)\W/ },
+                { name: 'find', test: /pages\/(find|match|seats)/ },
+                { name: 'watch', test: /portal\/(now|try)\/|pages\/(now|try)\W/ },
+                { name: 'access', test: /pages\/(games|key|origins|prices|theme|webhook)/ },
               ],
             },
           },

@@ -77,7 +77,8 @@ test('only the newest rows are kept, and each filter lets its own kind through',
 
 const seat = (number: number): Seat => ({
   seatId: `sea_${number}`, playerId: `p${number}`, status: 'no_contest', stakeUsdCents: 100,
-  prizeUsdCents: 180, seatedAt: 100, idempotencyKey: `k${number}`,
+  prizeUsdCents: 180, seatedAt: 100, idempotencyKey: `k${number}`, gameId: 'tic-tac-toe',
+  tierId: 'bronze', matchId: 'mat_1', stakeStatus: 'confirmed',
 });
 
 const attempt = { nudgeId: 'n', delivered: false, resend: false, durationMs: 1, responseBody: '' };

@@ -92,7 +92,7 @@ function acts({ role }: Account, environment: Environment): Command[] {
 const IDS: readonly [RegExp, string, (environment: Environment, id: string) => string][] = [
   [/^mat_\w+$/, 'Match', (environment, id) => linkTo(environment, 'matches', id)],
   [/^inv_\w+$/, 'Invoice', (environment, id) => linkTo(environment, 'invoice', id)],
-  [/^sea_\w+$/, 'Match of seat', (environment, id) => found(environment, id)],
+  [/^sea_\w+$/, 'Seat', (environment, id) => found(environment, id)],
   [/^att_\w+$/, 'Attempt', (environment, id) => `${linkTo(environment, 'webhooks')}?open=${id}`],
   [/^ndg_\w+$/, 'Attempts of', (environment, id) => `${linkTo(environment, 'webhooks')}?q=${id}`],
   [/^key_\w+$/, 'API key', (environment, id) => `${linkTo(environment, 'keys')}?open=${id}`],

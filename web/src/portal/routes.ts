@@ -67,6 +67,13 @@ export const ROUTES: readonly Route[] = [
     load: () => import('./pages/match'),
   },
   {
+    name: 'seats',
+    title: 'Waiting seats',
+    icon: 'seat',
+    group: 'hidden',
+    load: () => import('./pages/seats'),
+  },
+  {
     name: 'usage',
     title: 'Usage',
     icon: 'chart',

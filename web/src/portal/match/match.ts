@@ -42,6 +42,12 @@ export interface Seat {
   prizeUsdCents: number;
   seatedAt: number;
   idempotencyKey: string;
+  gameId: string;
+  tierId: string;
+  matchId: string | null;
+  stakeStatus: 'pending' | 'confirmed' | 'declined' | 'refunded';
+  expiresAt?: number;
+  heldBack?: string;
   partnerRef?: string;
 }
 

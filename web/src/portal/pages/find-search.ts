@@ -2,7 +2,8 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Api, Environment } from '../api';
-import type { Match } from '../match/match';
+import { many } from '../parts/format';
+import type { Match, Seat } from '../match/match';
 
 /** How many matches one search shows. */
 export const SHOWN = 100;
@@ -22,7 +23,18 @@ export type Kind = (typeof KINDS)[number][0] | 'seatId' | 'matchId';
 export interface Found {
   kind: Kind;
   matches: Match[];
+  /** Seats that wait, and so are in no match. For the id of a seat: that seat in any state. */
+  seats: Seat[];
   hasMore: boolean;
+}
+
+/** How much was found: `1 waiting seat and 2 matches`. */
+export function countOfFound({ matches, seats }: Found): string {
+  const counts = [
+    seats.length > 0 && many(seats.length, 'waiting seat'),
+    (matches.length > 0 || seats.length === 0) && many(matches.length, 'match', 'matches'),
+  ];
+  return counts.filter(Boolean).join(' and ');
 }
 
 interface Page {
@@ -43,9 +55,18 @@ async function ask(api: Api, wanted: Wanted, kind: Kind): Promise<Found> {
   const text = encodeURIComponent(wanted.text);
   if (kind === 'matchId') {
     const life = await api.read<{ match: Match }>(`matches/${text}?${query}`);
-    return { kind, matches: [life.match], hasMore: false };
+    return { kind, matches: [life.match], seats: [], hasMore: false };
   }
-  const filters = kind === 'seatId' ? '' : wanted.filters;
+  if (kind === 'seatId') {
+    const seat = await api.read<Seat>(`seats/${text}?${query}`);
+    return { kind, matches: [], seats: [seat], hasMore: false };
+  }
+  const { filters } = wanted;
+  // The filters are about matches.
+  const waiting =
+    filters === ''
+      ? api.read<{ seats: Seat[] }>(`seats?${query}&${kind}=${text}&limit=${SHOWN}`)
+      : { seats: [] };
   const path = `matches?${query}&${kind}=${text}${filters}&limit=${filters === '' ? SHOWN : 500}`;
   const matches: Match[] = [];
   let cursor: string | null = null;
@@ -58,7 +79,8 @@ async function ask(api: Api, wanted: Wanted, kind: Kind): Promise<Found> {
     turns += 1;
   } while (cursor !== null && matches.length < SHOWN && turns < PAGES_MAX);
   const hasMore = cursor !== null || matches.length > SHOWN;
-  return { kind, matches: matches.slice(0, SHOWN), hasMore };
+  const { seats } = await waiting;
+  return { kind, matches: matches.slice(0, SHOWN), seats, hasMore };
 }
 
 /** Returns what each meaning of a text finds, without the meanings that find nothing. */
@@ -71,12 +93,14 @@ async function search(api: Api, wanted: Wanted): Promise<Found[]> {
   const answers = await Promise.all(
     kinds.map((kind) =>
       ask(api, wanted, kind).catch((error: unknown) => {
-        if ((error as { reason?: string }).reason === 'match_not_found') return null;
+        if ((error as { reason?: string }).reason?.endsWith('_not_found')) return null;
         throw error;
       }),
     ),
   );
-  return answers.filter((found): found is Found => found !== null && found.matches.length > 0);
+  return answers.filter(
+    (found): found is Found => found !== null && found.matches.length + found.seats.length > 0,
+  );
 }
 
 export interface Searched {

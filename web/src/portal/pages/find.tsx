@@ -7,10 +7,11 @@ import { PageFrame, Problem, READ_AGAIN, useReading } from '../page';
 import type { PageProps } from '../page';
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
-import { agoOf, many, timeOf } from '../parts/format';
+import { agoOf, timeOf } from '../parts/format';
 import { useList } from '../parts/list';
 import { matchColumns } from '../match/columns';
 import type { Match } from '../match/match';
+import { WaitingSeats } from '../match/waiting';
 import { Empty, Note } from '../parts/note';
 import { Table } from '../parts/table';
 import { linkTo } from '../routes';
@@ -18,13 +19,11 @@ import '../styles/find.css';
 import { FilterLine, filtersOf, NothingFits } from './find-filters';
 import type { Change, Filters, Known } from './find-filters';
 import { KeepMatches } from './find-keep';
-import { KINDS, otherOf, SHOWN, useSearch } from './find-search';
+import { countOfFound, KINDS, otherOf, SHOWN, useSearch } from './find-search';
 import type { Found, Kind, Searched } from './find-search';
 
 /** How many matches are listed before a search, and how many a press adds. */
 const LATEST = 20;
-
-const countMatches = (found: Found) => many(found.matches.length, 'match', 'matches');
 
 /** The games and tiers to choose from. There are none until they are read. */
 function useKnown(api: PageProps['api'], environment: Environment): Known {
@@ -51,10 +50,10 @@ export default function FindAMatch({ api, environment, tell }: PageProps) {
   const { searched, error } = useSearch(api, wanted);
   const asked = searched?.here.find((found) => found.kind === query.get('as'));
   const found = asked ?? searched?.here[0] ?? null;
-  const only = found?.kind === 'matchId' || found?.kind === 'seatId' ? found.matches[0] : null;
+  const only = found && pageOf(found, environment);
   useEffect(() => {
-    if (only) go(linkTo(environment, 'matches', only.matchId), true);
-  }, [only?.matchId]);
+    if (only !== null) go(only, true);
+  }, [only]);
   const send = (event: Event) => {
     event.preventDefault();
     change({ q: typed.trim(), as: null });
@@ -98,6 +97,15 @@ export default function FindAMatch({ api, environment, tell }: PageProps) {
   );
 }
 
+/** The page that shows what an id has found; null for a list. */
+function pageOf({ kind, matches, seats }: Found, environment: Environment): string | null {
+  if (kind !== 'matchId' && kind !== 'seatId') return null;
+  const matchId = kind === 'matchId' ? matches[0]?.matchId : seats[0]?.matchId;
+  return matchId
+    ? linkTo(environment, 'matches', matchId)
+    : linkTo(environment, 'seats', seats[0]?.seatId);
+}
+
 function answerOf(
   searched: Searched | null,
   found: Found | null,
@@ -119,8 +127,8 @@ function answerOf(
       : `No match by that name, neither in test nor in live.`;
   }
   const number = found.hasMore
-    ? `${found.matches.length < SHOWN ? 'at least' : 'more than'} ${countMatches(found)}`
-    : countMatches(found);
+    ? `${found.matches.length < SHOWN ? 'at least' : 'more than'} ${countOfFound(found)}`
+    : countOfFound(found);
   const latest = found.matches[0]?.endedAt ?? found.matches[0]?.startedAt;
   const ago = latest === undefined ? '' : `, the latest ${agoOf(latest)}`;
   return (
@@ -226,22 +234,21 @@ function Nothing({ searched, environment, ...line }: NothingProps) {
     );
   }
   const other = otherOf(environment);
-  const match = searched.there[0]?.matches[0];
-  if (match === undefined) {
+  const found = searched.there[0];
+  if (found === undefined) {
     return (
       <Note>
-        <strong>Was a stake charged?</strong> A seat that still waits is in no match yet, and is not
-        found here. Your server reads it with <code>GET /partner/seats/{'{seat_id}'}</code>. Upper
-        and lower case count.
+        Seats that wait for an opponent were looked at, too. Upper and lower case count.
       </Note>
     );
   }
+  const match = found.matches[0];
   const there = `${linkTo(other, 'find')}?q=${encodeURIComponent(searched.text)}`;
   return (
     <Note tone={other}>
       Found in <strong>{other}</strong>:{' '}
-      <a href={there}>{countMatches(searched.there[0]!)}</a>, the latest
-      of {timeOf(match.endedAt ?? match.startedAt, 'now')}.
+      <a href={there}>{countOfFound(found)}</a>
+      {match && `, the latest match of ${timeOf(match.endedAt ?? match.startedAt, 'now')}`}.
     </Note>
   );
 }
@@ -270,23 +277,30 @@ function Matches({ api, searched, found, environment, tell, ...line }: MatchesPr
             class="btn sm"
             onClick={() => change({ as: other.kind })}
           >
-            Look for it as {nameOf(other.kind)}: {countMatches(other)}
+            Look for it as {nameOf(other.kind)}: {countOfFound(other)}
           </button>
         ))}
       </p>
-      <Card
-        flush
-        title="Matches"
-        aside={<KeepMatches {...{ api, path, tell }} name={`matches-${environment}`} />}
-      >
-        <FilterLine {...line} />
-        <Table
-          label="Matches"
-          columns={matchColumns(environment, player)}
-          rows={found.matches}
-          keyOf={(match) => match.matchId}
-        />
-      </Card>
+      {found.seats.length > 0 && (
+        <Card flush title="Waiting seats">
+          <WaitingSeats {...{ environment }} seats={found.seats} />
+        </Card>
+      )}
+      {found.matches.length > 0 && (
+        <Card
+          flush
+          title="Matches"
+          aside={<KeepMatches {...{ api, path, tell }} name={`matches-${environment}`} />}
+        >
+          <FilterLine {...line} />
+          <Table
+            label="Matches"
+            columns={matchColumns(environment, player)}
+            rows={found.matches}
+            keyOf={(match) => match.matchId}
+          />
+        </Card>
+      )}
     </>
   );
 }

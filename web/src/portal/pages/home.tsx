@@ -111,7 +111,7 @@ function Stats({ open, standing, environment }: StatsProps) {
   const webhook = standing.readiness?.gates.find(({ gate }) => gate === 'webhook_on');
   return (
     <div class="stats">
-      <a href={linkTo(environment, 'now')}>
+      <a href={linkTo(environment, 'seats')}>
         <span>Seats waiting</span>
         <b>{open.waitingSeats}</b>
       </a>

@@ -1,0 +1,76 @@
+"""Seats that wait for an opponent in the portal: the list, the search and the page of one."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.axe import axe_faults_in_both_schemes
+from tests.browser.members import by_key, seat
+from tests.browser.visitor import Visitor
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def waiting(demo: dict[str, str]) -> Any:
+    """A seat that waits in test."""
+    return seat(demo, "wait-301", "w1", partnerRef="cart-301")
+
+
+def test_a_waiting_seat_is_found_by_its_player_reference_key_and_id(
+    viewer: Visitor, waiting: Any
+) -> None:
+    page = viewer.page
+    for text in ("wait-301", "cart-301", "w1"):
+        viewer.open(f"/portal/test/find?q={text}")
+        page.get_by_text(f"{text} has 1 waiting seat in test").wait_for()
+        row = page.get_by_role("region", name="Waiting seats").locator("tbody tr")
+        expect(row).to_contain_text("$1.00 held")
+    assert axe_faults_in_both_schemes(page) == []
+    viewer.open("/portal/live/find?q=wait-301")
+    page.get_by_role("link", name="1 waiting seat").click()
+    page.wait_for_url("**/portal/test/find?q=wait-301")
+    viewer.open(f"/portal/test/find?q={waiting['seatId']}")
+    page.wait_for_url(f"**/portal/test/seats/{waiting['seatId']}")
+    viewer.stands_at("wait-301 waits for an opponent")
+
+
+def test_the_page_of_a_waiting_seat_says_what_is_held_and_until_when(
+    viewer: Visitor, demo: dict[str, str], waiting: Any
+) -> None:
+    page = viewer.page
+    viewer.open(f"/portal/test/seats/{waiting['seatId']}")
+    viewer.stands_at("wait-301 waits for an opponent")
+    page.get_by_text("$1.00 is held until an opponent comes, or until").wait_for()
+    for text in ("cart-301", "You have paid $1.00 and wait for an opponent since"):
+        page.get_by_text(text).first.wait_for()
+    expect(page.get_by_role("region", name="Call that takes the seat back")).to_contain_text(
+        f"/partner/seats/{waiting['seatId']}/cancel"
+    )
+    assert axe_faults_in_both_schemes(page) == []
+    page.set_viewport_size({"width": 360, "height": 700})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.set_viewport_size({"width": 1280, "height": 800})
+    viewer.open("/portal/test/seats/sea_nothing")
+    viewer.stands_at("No such seat")
+
+
+def test_the_list_of_waiting_seats_leads_to_the_match_once_a_seat_is_taken_back(
+    viewer: Visitor, demo: dict[str, str], waiting: Any
+) -> None:
+    page = viewer.page
+    other = seat(demo, "wait-302", "w2", gameId="connect-four")
+    viewer.open("/portal/test")
+    page.get_by_role("link", name="Seats waiting").click()
+    viewer.stands_at("Waiting seats")
+    row = page.locator("tbody tr", has_text="wait-302")
+    row.wait_for()
+    assert axe_faults_in_both_schemes(page) == []
+    taken_back = by_key(demo, "POST", f"/partner/seats/{other['seatId']}/cancel")
+    assert taken_back["_status"] == 200
+    row.get_by_role("link").click()
+    page.wait_for_url(f"**/portal/test/matches/{taken_back['matchId']}")
+    viewer.open("/portal/test/seats")
+    page.locator("tbody tr", has_text="wait-301").wait_for()
+    expect(row).to_have_count(0)

@@ -1,0 +1,48 @@
+/** Seats that wait for an opponent, in a table, as the pages that list some show them. */
+
+import type { Environment } from '../api';
+import { Copy } from '../parts/copy';
+import { dollars, timeOf } from '../parts/format';
+import { Table } from '../parts/table';
+import { Ago } from '../parts/time';
+import { linkTo } from '../routes';
+import { shortId } from './match';
+import type { Seat } from './match';
+
+interface WaitingProps {
+  environment: Environment;
+  seats: readonly Seat[];
+}
+
+/** What is held for a seat, in a few words. */
+export const heldOf = ({ stakeStatus, stakeUsdCents }: Seat) =>
+  `${dollars(stakeUsdCents)} ${stakeStatus === 'confirmed' ? 'held' : stakeStatus}`;
+
+export function WaitingSeats({ environment, seats }: WaitingProps) {
+  return (
+    <Table
+      label="Waiting seats"
+      columns={[
+        {
+          head: 'Seat',
+          cell: ({ seatId }) => (
+            <span class="id line">
+              <a class="mono" href={linkTo(environment, 'seats', seatId)}>
+                {shortId(seatId)}
+              </a>
+              <Copy text={seatId} label="" what={`Copy ${seatId}`} small />
+            </span>
+          ),
+        },
+        { head: 'Player', cell: ({ playerId }) => playerId },
+        { head: 'Waits since', cell: ({ seatedAt }) => <Ago at={seatedAt} /> },
+        { head: 'Until', cell: ({ expiresAt }) => timeOf(expiresAt, 'not yet known') },
+        { head: 'Game and tier', cell: ({ gameId, tierId }) => `${gameId}, ${tierId}` },
+        { head: 'Your reference', cell: ({ partnerRef }) => partnerRef ?? '–' },
+        { head: 'Money', right: true, cell: heldOf },
+      ]}
+      rows={seats}
+      keyOf={({ seatId }) => seatId}
+    />
+  );
+}
