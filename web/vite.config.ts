@@ -14,8 +14,8 @@ import { partOf } from './src/frame/words/parts.ts';
 import type { Part } from './src/frame/words/parts.ts';
 import { catalogue as pt } from './src/frame/words/pt.ts';
 
-// Vite loads each chunk through a helper that preloads its style sheets. The frame's chunks have
-// none, and the helper would be a sixtieth of the frame.
+// Vite loads each chunk through a helper that preloads its style sheets. The chunks of the frame
+// and the portal have none, and the helper would be a sixtieth of the frame.
 const plainImports = {
   name: 'plain-imports',
   enforce: 'pre',
@@ -126,7 +126,7 @@ export default defineConfig(({ mode }) => {
   if (mode === 'portal') {
     return {
       oxc: preact,
-      plugins: [compressed],
+      plugins: [plainImports, compressed],
       publicDir: false,
       base: '/portal/',
       build: {

@@ -18,7 +18,6 @@ import { Ago, Full, Moment } from '../parts/time';
 import { linkTo } from '../routes';
 import { entriesOf, kindOf, placeOf, PLATFORM, sentenceOf, whereOf, whoOf } from '../words/events';
 import type { Entry, EntryFilter, Names } from '../words/events';
-import '../styles/figures.css';
 
 const DAY_S = 86_400;
 

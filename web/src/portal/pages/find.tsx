@@ -15,7 +15,6 @@ import { WaitingSeats } from '../match/waiting';
 import { Empty, Note } from '../parts/note';
 import { Table } from '../parts/table';
 import { linkTo } from '../routes';
-import '../styles/find.css';
 import { FilterLine, filtersOf, NothingFits } from './find-filters';
 import type { Change, Filters, Known } from './find-filters';
 import { KeepMatches } from './find-keep';

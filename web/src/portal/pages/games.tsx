@@ -10,7 +10,6 @@ import { Table } from '../parts/table';
 import type { Column } from '../parts/table';
 import { answerOf, capital, hasLiveAct, liveAct, testAct } from '../words/games';
 import type { Act, Game } from '../words/games';
-import '../styles/prices.css';
 
 function InLive({ game }: { game: Game }) {
   const { live, test, note } = game;

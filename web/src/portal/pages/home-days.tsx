@@ -11,7 +11,6 @@ import { linkTo } from '../routes';
 import { barSays, firstRange } from '../words/usage';
 import type { Usage } from '../words/usage';
 import { readToLatest } from './usage-read';
-import '../styles/chart.css';
 
 export function useDays(api: Api, environment: Environment) {
   return useReadingOf(

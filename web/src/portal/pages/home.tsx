@@ -1,4 +1,3 @@
-import '../styles/home.css';
 import type { Environment, OpenPlay } from '../api';
 import { useChanges } from '../changes';
 import { matchColumns } from '../match/columns';

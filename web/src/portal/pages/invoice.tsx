@@ -15,8 +15,6 @@ import { linkTo } from '../routes';
 import { answerOf, dueSays, titleOf } from '../words/invoices';
 import type { Invoice, Line } from '../words/invoices';
 import { Lines } from './invoice-lines';
-import '../styles/figures.css';
-import '../styles/invoice.css';
 
 function keep(invoice: Invoice, lines: readonly Line[]) {
   const heads = ['day', 'game', 'tier', 'description', 'matches', 'rake, US dollars', 'lineId'];

@@ -16,7 +16,6 @@ import { linkTo } from '../routes';
 import { dueSays, firstSays, owed } from '../words/invoices';
 import type { Invoice, Status } from '../words/invoices';
 import { MonthSoFar } from './invoice-month';
-import '../styles/figures.css';
 
 type Filter = 'all' | Status;
 

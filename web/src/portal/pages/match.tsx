@@ -18,8 +18,6 @@ import { Icon } from '../parts/icon';
 import { Empty } from '../parts/note';
 import { Full } from '../parts/time';
 import { linkTo } from '../routes';
-import '../styles/timeline.css';
-import '../styles/match.css';
 
 export default function Match({ api, environment, id }: PageProps) {
   const path = `matches/${encodeURIComponent(id ?? '')}?environment=${environment}`;

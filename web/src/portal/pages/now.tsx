@@ -19,8 +19,6 @@ import { clockOf, countOf, many } from '../parts/format';
 import { Icon } from '../parts/icon';
 import { Empty, Note, Tag } from '../parts/note';
 import { linkTo } from '../routes';
-import '../styles/stream.css';
-import '../styles/now.css';
 
 /** How often the count of new events is spoken while the stream is paused, in milliseconds. */
 const SPEAK_MS = 5000;

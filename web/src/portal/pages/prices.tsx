@@ -24,8 +24,6 @@ import {
   shownOf,
 } from '../words/prices';
 import type { Tier, Typed } from '../words/prices';
-import '../styles/chart.css';
-import '../styles/prices.css';
 
 interface Tiers {
   tiers: Tier[];

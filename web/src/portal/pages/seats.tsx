@@ -99,8 +99,8 @@ function One({ api, environment, id }: PageProps & { id: string }) {
   return (
     <>
       <p class="crumb">
-        <a href={linkTo(environment, 'seats')}>Waiting seats</a> / <span class="mono">{id}</span>{' '}
-        <Copy text={id} what="the id of the seat" small />
+        <a href={linkTo(environment, 'seats')}>Waiting seats</a> /{' '}
+        <span class="mono">{id}</span> <Copy text={id} what="the id of the seat" small />
       </p>
       <PageFrame
         title={

@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import '../styles/terms.css';
 import type { Account } from '../api';
 import { mayRule, PageFrame, Problem, useAct, useReading } from '../page';
 import type { PageProps } from '../page';

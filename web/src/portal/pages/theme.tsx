@@ -21,7 +21,6 @@ import {
 import type { StoredTheme, Theme } from '../words/themes';
 import { ThemeFields } from './theme-fields';
 import { Preview } from './theme-preview';
-import '../styles/theme.css';
 
 /** Reads again before a second try, so that the try keeps fields that others have changed. */
 function mergeOf(api: Api, path: string, base: Theme, mine: Theme): Merge {

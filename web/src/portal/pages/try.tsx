@@ -21,7 +21,6 @@ import { PlayerFrame } from '../try/frames';
 import type { FrameNews, Player } from '../try/frames';
 import { Seen } from '../try/seen';
 import type { Tried } from '../try/seen';
-import '../styles/try.css';
 
 interface Game {
   gameId: string;

@@ -14,8 +14,6 @@ import type { Range, SeatSummary, Usage } from '../words/usage';
 import { ByDay, KeepDays } from './usage-days';
 import { RangeLine, RANGE_REFUSALS, WrongRange } from './usage-range';
 import { ByTier, KeepTiers } from './usage-tiers';
-import '../styles/chart.css';
-import '../styles/figures.css';
 
 export type View = 'day' | 'tier';
 export type Change = (changes: Record<string, string | null>) => void;

@@ -8,7 +8,6 @@ import { longDay, plusDays, shortDay, today } from '../parts/days';
 import { countOf, many } from '../parts/format';
 import { attemptsByDay } from '../words/attempts';
 import type { Attempt, DayOfAttempts } from '../words/attempts';
-import '../styles/chart.css';
 
 /** Days of the chart: as many as attempts are kept. */
 const DAYS = 30;

@@ -17,7 +17,6 @@ import { Attempts } from './webhook-attempts';
 import type { Resending } from './webhook-attempts';
 import { Days } from './webhook-days';
 import { Endpoint, WhatToDo } from './webhook-endpoint';
-import '../styles/figures.css';
 
 interface State {
   webhook?: Webhook;
