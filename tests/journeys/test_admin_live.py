@@ -22,7 +22,7 @@ from tests.journeys.admin_client import (
 )
 from tests.journeys.client import PATIENCE_S, check_plain, check_refusal, ok
 from tests.journeys.live_stream import Event, Stream, watching
-from tests.journeys.partners import BOTH, seat_body
+from tests.journeys.partners import BOTH, BRONZE, seat_body
 from tests.journeys.places import Place
 from tests.journeys.service import until
 
@@ -172,6 +172,21 @@ async def test_every_call_with_a_key_is_reported_with_its_outcome(admin: AdminCl
         event = await stream.until_kind("call")
         assert (event["status"], event.get("reason")) == (400, None)
         assert event["error"] == plain.json["error"]
+
+
+async def test_a_refused_stake_is_told_with_what_a_seat_costs_there(admin: AdminClient) -> None:
+    key = await open_for_play(admin)
+    await admin.call_ok("PUT", "prices/test", {"prices": {BRONZE: 150}})
+    call = admin.service.public.call
+    async with watching(admin) as stream:
+        for stake in (99, 100, 100_000):
+            body = seat_body("ann", f"k{stake}") | {"stakeUsdCents": stake}
+            refused = await call("POST", "/partner/matches", key, body)
+            assert (refused.status, "corrected" in refused.json) == (400, False)
+            told = (await stream.until_kind("call"))["corrected"]
+            assert told == {"gameId": BOTH, "tierId": BRONZE, "stakeUsdCents": 150}
+            ok(await call("POST", "/partner/matches", key, body | told))
+            assert "corrected" not in await stream.until_kind("call")
 
 
 async def test_a_viewer_may_read_the_stream_and_it_holds_no_secret(admin: AdminClient) -> None:

@@ -81,7 +81,7 @@ def tell_of_call(
     parts: Parts,
     partner_id: str,
     environment: Environment,
-    detail: Mapping[str, str | int | bool | None],
+    detail: Mapping[str, object],
 ) -> None:
     """Publish a call that was made with a key and has been answered."""
     if parts.activity.has_subscribers(partner_id, environment):

@@ -19,16 +19,18 @@ class Refusal(msgspec.Struct, frozen=True):
     """An expected refusal. Use `refuse` to make one that is checked against the catalogue.
 
     `extras`: additional body fields, named as on the wire. `message`: a sentence for this case, in
-    place of the catalogue's.
+    place of the catalogue's. `corrected`: fields of the body with which the call would be accepted.
+    They are no part of the answer; only the account's live stream tells of them.
     """
 
     reason: str
     extras: Mapping[str, Extra] = {}
     message: str | None = None
+    corrected: Mapping[str, Extra] = {}
 
     def saying(self, message: str) -> "Refusal":
         """Return the same refusal with `message` in place of the catalogue's sentence."""
-        return Refusal(self.reason, self.extras, message)
+        return Refusal(self.reason, self.extras, message, self.corrected)
 
 
 class BadRequest(msgspec.Struct, frozen=True):

@@ -33,7 +33,7 @@ class ActivityEvent(msgspec.Struct, frozen=True):
 
     kind: Kind
     at: int
-    detail: Mapping[str, str | int | bool | None]
+    detail: Mapping[str, object]
 
 
 class Subscriber:

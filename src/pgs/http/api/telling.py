@@ -34,7 +34,7 @@ def tell_of_answered(
     if not activity.has_subscribers(account.partner_id, key.environment):
         return  # the usual case: do not build an event that nobody reads
     reason = _reason(answer)
-    detail: dict[str, str | int | bool | None] = {
+    detail: dict[str, object] = {
         "method": request.endpoint.method,
         "path": raw_path.decode("ascii", "replace"),
         "status": status,
@@ -47,6 +47,9 @@ def tell_of_answered(
     sentence = _sentence(answer)
     if sentence is not None:
         detail["error"] = sentence
+    refusal = _refusal(answer)
+    if refusal is not None and refusal.corrected:
+        detail["corrected"] = dict(refusal.corrected)
     tell_of_call(request.services.parts, account.partner_id, key.environment, detail)
 
 
@@ -58,6 +61,11 @@ def _sentence(answer: Answer) -> str | None:
     return refusal.message if isinstance(refusal, BadRequest) else None
 
 
-def _reason(answer: Answer) -> str | None:
+def _refusal(answer: Answer) -> Refusal | None:
     refusal = answer.body if isinstance(answer, Reply) else answer
-    return refusal.reason if isinstance(refusal, Refusal) else None
+    return refusal if isinstance(refusal, Refusal) else None
+
+
+def _reason(answer: Answer) -> str | None:
+    refusal = _refusal(answer)
+    return None if refusal is None else refusal.reason

@@ -1,8 +1,9 @@
 """`POST /partner/matches` takes a paid seat; `GET /partner/seats/{seat_id}` reads one."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import msgspec
+import trio
 from msgspec import UNSET, UnsetType
 
 from pgs.actors.messages.seats import CancelSeat, Seated, StakeSeat
@@ -18,6 +19,9 @@ from pgs.http.partner.matches import Pairing
 from pgs.storage.seats import find_by_idempotency_key, find_match, find_seat
 
 REPLAYED = ((b"idempotent-replayed", b"true"),)
+
+STAKE_REFUSED: Final = ("stake_below_floor", "stake_above_prize", "stake_does_not_match_price")
+"""Refusals of a seat that would be accepted with another stake."""
 
 IdempotencyKey = Annotated[
     str, msgspec.Meta(extra_json_schema={"pattern": f"^{IDEMPOTENCY_KEY}$", "maxLength": 128})
@@ -102,12 +106,28 @@ async def take_seat(call: Call) -> Answer:
         .ask(command)
     )
     if isinstance(reply, Refusal):
-        return reply
+        return _with_correction(call, reply)
     held_back = None
     if principal.environment == "live":
         held_back = await why_held_back(call.services.parts, reply.seat)
     shown = _shown(reply, held_back)
     return Reply(shown, REPLAYED) if reply.replayed else shown
+
+
+def _with_correction(call: Call, refusal: Refusal) -> Refusal:
+    """Return a refusal of the stake together with the game, the tier and what a seat costs there.
+
+    The refusal's own amount may be another one: a price can be above the floor.
+    """
+    request: TakeSeat = call.body
+    catalogue = call.services.parts.catalogue.published(trio.current_time())
+    environment = call.principal.environment
+    tier = catalogue.find(environment, request.tier_id) if catalogue else None
+    if refusal.reason not in STAKE_REFUSED or tier is None:
+        return refusal
+    entry = tier.entry_usd_cents(call.principal.account.prices[environment].get(tier.tier_id))
+    corrected = {"gameId": request.game_id, "tierId": tier.tier_id, "stakeUsdCents": entry}
+    return msgspec.structs.replace(refusal, corrected=corrected)
 
 
 def _asked(request: TakeSeat) -> SeatRequest:

@@ -122,8 +122,11 @@ interface CallProps extends DetailProps {
 }
 
 function CallDetail({ event, environment, refused }: CallProps) {
-  const body = bodyFor(event.method, event.path);
-  const note = 'Put your own values in: what was sent is not kept anywhere.';
+  const sample = bodyFor(event.method, event.path);
+  const body = sample && { ...sample, ...event.corrected };
+  const note = event.corrected
+    ? 'Game, tier and stake are right. Put your own player and idempotency key in.'
+    : 'Put your own values in: what was sent is not kept anywhere.';
   return (
     <details open={refused}>
       <summary>{refused ? 'Call it again, corrected' : 'Call it again'}</summary>

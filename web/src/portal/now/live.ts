@@ -15,6 +15,8 @@ export type LiveEvent = { at: number } & (
       last4: string;
       reason?: string;
       error?: string;
+      /** Fields with which the service would have accepted the call. */
+      corrected?: { gameId: string; tierId: string; stakeUsdCents: number };
     }
   | { kind: 'calls'; untold: number }
   | { kind: 'refusal'; path: string; reason: string }
