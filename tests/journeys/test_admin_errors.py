@@ -75,18 +75,25 @@ async def test_wrong_and_used_codes_are_refused_and_five_of_them_lock(admin: Adm
     assert (
         await admin.call("POST", "totp/verify", {"code": right[1]}, who="dev")
     ).reason == "invalid_code"  # the enrolment has used it up
-    for wrong in [
-        "",
-        "abcdef",
-        "\uff11" * 6,
-        "0000000",
-        next(c for c in ("000000", "111111", "222222") if c not in right),
-    ]:
+    for number, wrong in enumerate(
+        [
+            "",
+            "abcdef",
+            "\uff11" * 6,
+            "0000000",
+            next(c for c in ("000000", "111111", "222222") if c not in right),
+        ],
+        start=1,
+    ):
         check_refusal(
             await admin.call("POST", "totp/verify", {"code": wrong}, who="dev"),
             403,
             "invalid_code",
         )
+        step_up = (await admin.call_ok("GET", "account", who="dev"))["stepUp"]
+        left = MAX_WRONG_CODES - number
+        assert step_up.get("triesLeft") == (left or None)
+        assert ("lockedUntil" in step_up) == (left == 0)
     assert MAX_WRONG_CODES == 5
     reply = await admin.call("POST", "totp/verify", {"code": right[0]}, who="dev")
     check_refusal(reply, 429, "step_up_locked")

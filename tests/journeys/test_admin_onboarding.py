@@ -139,7 +139,9 @@ async def create_a_key(partner: NewPartner, clock: SystemClock) -> None:
     """Enrol an authenticator, which creating a key needs. The key works at once."""
     new_key = {"environment": "test", "label": "first"}
     check_refusal(await partner.call("POST", "admin/keys", new_key), 403, "totp_not_enrolled")
+    assert (await partner.done("POST", "admin/totp/enroll"))["replacesPending"] is False
     enrolled = await partner.done("POST", "admin/totp/enroll")
+    assert enrolled["replacesPending"] is True
     assert enrolled["secret"] in enrolled["otpauthUri"]
     assert enrolled["qrSvg"].startswith("<svg")
     check_refusal(await partner.call("POST", "admin/keys", new_key), 403, "totp_not_enrolled")

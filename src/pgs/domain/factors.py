@@ -99,7 +99,8 @@ class FactorState(msgspec.Struct, frozen=True):
     """A factor as its member sees it: the epoch seconds at which the windows and the lock end.
 
     The time of a closed window is None. So is the time of the lock if there is none, or if it never
-    ends by itself. `needs_reset`: the lock ends only when the authenticator is reset.
+    ends by itself. `needs_reset`: the lock ends only when the authenticator is reset. `tries_left`:
+    how many more wrong codes set a lock, or None if the last code was not wrong.
     """
 
     enrolled: bool
@@ -107,6 +108,7 @@ class FactorState(msgspec.Struct, frozen=True):
     fresh_until: int | None
     locked_until: int | None
     needs_reset: bool = False
+    tries_left: int | None = None
 
 
 def factor_state(factor: Factor, sign_in: str, now: int) -> FactorState:
@@ -118,6 +120,7 @@ def factor_state(factor: Factor, sign_in: str, now: int) -> FactorState:
         _end(factor, sign_in, FRESH_S, now),
         factor.locked_until if locked else None,
         factor.needs_reset,
+        MAX_WRONG_CODES - factor.wrong_codes if factor.wrong_codes else None,
     )
 
 

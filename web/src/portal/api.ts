@@ -31,6 +31,7 @@ export interface Account {
     freshUntil?: number;
     lockedUntil?: number;
     needsReset?: boolean;
+    triesLeft?: number;
   };
   rakeTerms: { offeredVersion?: number; agreedVersion?: number; agreedAt?: number };
   open: Record<Environment, OpenPlay>;

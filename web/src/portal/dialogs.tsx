@@ -45,6 +45,7 @@ function StepUp({ api, what, refused, environment, onDone }: StepUpProps) {
       <CodeForm
         api={api}
         label="Six digits"
+        isFirst={enrolment !== null}
         help="Good for 2 minutes for keys and secrets, and for 15 minutes for the rest."
         foot={foot}
         onDone={() => onDone(true)}

@@ -148,6 +148,7 @@ function Authenticator({ api, onDone }: { api: Api; onDone(): void }) {
           <div class="stack tight">
             <h2>2. Enter the first code</h2>
             <CodeForm
+              isFirst
               api={api}
               label="Six digits from the app"
               help="They change every 30 seconds. The ones before still count."

@@ -49,8 +49,9 @@ def enrol_totp(
     if isinstance(after, Refusal):
         return after
     stmt = rows.put_factor(account.partner_id, member.uid, after)
-    enrolment = Enrolment(secret, totp.otpauth_uri(secret, member.email, ISSUER))
-    if held.pending_sealed_secret is not None:
+    again = held.pending_sealed_secret is not None
+    enrolment = Enrolment(secret, totp.otpauth_uri(secret, member.email, ISSUER), again)
+    if again:
         return Unlogged(stmt, enrolment)
     return Write(
         account=account,

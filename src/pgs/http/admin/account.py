@@ -39,6 +39,7 @@ class StepUp(msgspec.Struct, frozen=True, rename="camel"):
     fresh_until: int | UnsetType = UNSET
     locked_until: int | UnsetType = UNSET
     needs_reset: bool | UnsetType = UNSET
+    tries_left: int | UnsetType = UNSET
 
 
 class AgreedTerms(msgspec.Struct, frozen=True, rename="camel"):
@@ -114,6 +115,7 @@ async def account_record(call: AdminCall, account: Account) -> AccountRecord:
             fresh_until=or_unset(step_up.fresh_until),
             locked_until=or_unset(step_up.locked_until),
             needs_reset=step_up.needs_reset or UNSET,
+            tries_left=or_unset(step_up.tries_left),
         ),
         rake_terms=AgreedTerms(
             or_unset(offered),

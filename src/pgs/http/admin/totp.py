@@ -16,6 +16,7 @@ class EnrolmentRecord(HidesSecrets, msgspec.Struct, frozen=True, rename="camel")
     """A new authenticator's secret, shown once.
 
     It is given as text, as the URI that apps read, and as that URI's QR code in SVG.
+    `replaces_pending`: an earlier secret was shown, whose first code never came. It is forgotten.
     """
 
     SECRETS = frozenset({"secret", "otpauth_uri", "qr_svg"})
@@ -23,6 +24,7 @@ class EnrolmentRecord(HidesSecrets, msgspec.Struct, frozen=True, rename="camel")
     secret: str
     otpauth_uri: str
     qr_svg: str
+    replaces_pending: bool
 
 
 class Code(HidesSecrets, msgspec.Struct, frozen=True):
@@ -44,7 +46,8 @@ async def enrol(call: AdminCall) -> Answer:
     """Return a new authenticator's secret. The authenticator takes effect with its first code."""
     reply = await change(call, EnrollTotp)
     if isinstance(reply, Enrolment):
-        return EnrolmentRecord(reply.secret, reply.otpauth_uri, qr_svg(reply.otpauth_uri))
+        picture = qr_svg(reply.otpauth_uri)
+        return EnrolmentRecord(reply.secret, reply.otpauth_uri, picture, reply.replaces_pending)
     return await _refused(call, reply)
 
 

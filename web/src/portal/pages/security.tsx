@@ -4,7 +4,7 @@ import { PageFrame, Problem, useReading } from '../page';
 import type { PageProps } from '../page';
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
-import { CodeForm, EnrolmentSecret, useEnrolment } from '../parts/code';
+import { CodeForm, EnrolmentSecret, lockOf, useEnrolment } from '../parts/code';
 import { clockOf } from '../parts/format';
 import { Note } from '../parts/note';
 
@@ -17,13 +17,8 @@ function Answer({ stepUp }: Account) {
       </>
     );
   }
-  if (stepUp.needsReset) {
-    return (
-      <strong>
-        It takes no codes until another admin or the platform resets your authenticator.
-      </strong>
-    );
-  }
+  const lock = lockOf(stepUp);
+  if (lock !== '') return <strong>{lock}</strong>;
   return (
     <>
       <strong>Your authenticator is connected.</strong>{' '}
@@ -60,6 +55,7 @@ export default function Security({ api, account: before, tell }: PageProps) {
             <CodeForm
               api={api}
               label="First six digits from the app"
+              isFirst
               help={enrolled ? 'The old one works until this code is right.' : undefined}
               foot={(busy) => (
                 <div class="row">

@@ -3,44 +3,68 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Refused } from '../api';
-import type { Api } from '../api';
+import type { Account, Api } from '../api';
 import { Icon } from './icon';
-import { clockOf } from './format';
+import { clockOf, many } from './format';
+import { Note } from './note';
 
 const DIGITS = 6;
 
-/** What a refused code means for the person, in words. */
-async function meaningOf(api: Api, error: unknown): Promise<string> {
-  const reason = error instanceof Refused ? error.reason : '';
-  if (reason === 'invalid_code') {
-    return 'This code is wrong, or was used before. Wait for the next one: each works once.';
-  }
-  if (reason !== 'step_up_locked') return error instanceof Error ? error.message : String(error);
-  const { stepUp } = await api.account();
-  if (stepUp.needsReset) {
+/** Why no code is checked now, in words; nothing without a lock. */
+export function lockOf({ lockedUntil, needsReset }: Account['stepUp']): string {
+  if (needsReset) {
     return 'Too many wrong codes. Another admin or the platform has to reset your authenticator.';
   }
-  const until = stepUp.lockedUntil;
-  const when = until === undefined ? 'in a while' : `at ${clockOf(until)} UTC`;
-  return `Five wrong codes. You can try again ${when}. Nobody else is locked out.`;
+  if (lockedUntil === undefined) return '';
+  const when = `${clockOf(lockedUntil)} UTC`;
+  return `Five wrong codes. You can try again at ${when}. Nobody else is locked out.`;
+}
+
+/** Reads the state of the codes. It leaves alone the revision that later writes carry. */
+const stepUpOf = async (api: Api) => (await api.read<Account>('account')).stepUp;
+
+/** What a refused code means for the person, in words. */
+async function meaningOf(api: Api, error: unknown, isFirst: boolean): Promise<string> {
+  const reason = error instanceof Refused ? error.reason : '';
+  if (reason !== 'step_up_locked' && reason !== 'invalid_code') {
+    return error instanceof Error ? error.message : String(error);
+  }
+  const stepUp = await stepUpOf(api);
+  const lock = lockOf(stepUp);
+  if (lock !== '') return lock;
+  const { triesLeft } = stepUp;
+  const left =
+    triesLeft === undefined
+      ? ''
+      : ` Before a lock of 15 minutes: ${many(triesLeft, 'try', 'tries')}.`;
+  const why = isFirst
+    ? 'This is no code of the secret that is shown here. Scan that one, and take its next code.'
+    : 'This code is wrong, or was used before. Wait for the next one: each works once.';
+  return why + left;
 }
 
 interface CodeFormProps {
   api: Api;
   label: ComponentChildren;
   help?: ComponentChildren;
+  /** Whether the code is the first one of a secret that is shown beside the field. */
+  isFirst?: boolean;
   /** Returns the buttons below the field. `busy`: a code is being checked. */
   foot(busy: boolean): ComponentChildren;
   onDone(): void;
 }
 
 /** A field for six digits. The sixth sends them. A wrong code stays in the field, selected. */
-export function CodeForm({ api, label, help, foot, onDone }: CodeFormProps) {
+export function CodeForm({ api, label, help, isFirst = false, foot, onDone }: CodeFormProps) {
   const [problem, setProblem] = useState('');
   const [busy, setBusy] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const under = useRef(false);
   const id = useId();
+  useEffect(() => {
+    // Without the account, a locked code says so when it is sent.
+    stepUpOf(api).then((stepUp) => setProblem(lockOf(stepUp)), () => null);
+  }, [api]);
   const send = async (event?: Event) => {
     event?.preventDefault();
     if (under.current) return;
@@ -51,7 +75,7 @@ export function CodeForm({ api, label, help, foot, onDone }: CodeFormProps) {
       await api.factor('totp/verify', { code: field.current?.value ?? '' });
       onDone();
     } catch (error) {
-      setProblem(await meaningOf(api, error).catch(String));
+      setProblem(await meaningOf(api, error, isFirst).catch(String));
       field.current?.select();
     } finally {
       under.current = false;
@@ -96,6 +120,7 @@ interface Enrolment {
   secret: string;
   otpauthUri: string;
   qrSvg: string;
+  replacesPending: boolean;
 }
 
 /** A secret in groups of four, which is easier to type. */
@@ -119,6 +144,12 @@ export function EnrolmentSecret({ enrolment }: { enrolment: Enrolment }) {
   return (
     <div class="stack tight">
       <p>Scan this with an authenticator app. It is shown once.</p>
+      {enrolment.replacesPending && (
+        <Note tone="warn">
+          This is a new secret. If you have scanned an earlier one, remove it from the app: its
+          codes are not accepted.
+        </Note>
+      )}
       <img
         class="qr"
         alt="QR code for your authenticator app. The same secret stands below as text."

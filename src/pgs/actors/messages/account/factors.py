@@ -11,13 +11,15 @@ from pgs.domain.secrets import HidesSecrets
 class Enrolment(HidesSecrets, msgspec.Struct, frozen=True):
     """A new authenticator's secret, as text and as the URI of a QR code, shown once.
 
-    The authenticator waits for its first code.
+    The authenticator waits for its first code. `replaces_pending`: so did another one, whose codes
+    are not accepted any more.
     """
 
     SECRETS = frozenset({"secret", "otpauth_uri"})
 
     secret: str
     otpauth_uri: str
+    replaces_pending: bool = False
 
 
 class EnrollTotp(AccountCommand[Enrolment | Refusal | BadRequest], frozen=True):
