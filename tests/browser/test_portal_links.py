@@ -21,10 +21,10 @@ def admin(admin: Visitor) -> Visitor:
 def test_the_latest_matches_are_listed_before_anything_is_looked_for(
     admin: Visitor,
 ) -> None:
-    (match,) = admin.call("GET", "matches?environment=test")["matches"]
+    match, *_ = admin.call("GET", "matches?environment=test")["matches"]
     admin.go("test/find", "Find a match")
     listed = admin.page.get_by_role("region", name="Latest matches")
-    listed.get_by_role("link", name=re.compile("^mat_")).click()
+    listed.get_by_role("link", name=re.compile("^mat_")).first.click()
     admin.page.wait_for_url(f"**/matches/{match['matchId']}")
     admin.go("live/find", "Find a match")
     admin.page.get_by_text("What happened to my money?").wait_for()
@@ -33,7 +33,7 @@ def test_the_latest_matches_are_listed_before_anything_is_looked_for(
 def test_the_page_of_a_match_has_links_to_the_attempt_and_to_the_player(
     admin: Visitor,
 ) -> None:
-    (match,) = admin.call("GET", "matches?environment=test")["matches"]
+    match, *_ = admin.call("GET", "matches?environment=test")["matches"]
     path = f"test/matches/{match['matchId']}"
     admin.open(f"/portal/{path}")
     page = admin.page
@@ -45,7 +45,7 @@ def test_the_page_of_a_match_has_links_to_the_attempt_and_to_the_player(
     expect(details).to_contain_text(re.compile(r"Started.*\d\d:\d\d:\d\d UTC"))
     player = match["seats"][0]["playerId"]
     page.get_by_role("link", name=player, exact=True).click()
-    page.get_by_text(f"{player} has 1 match in test").wait_for()
+    page.get_by_text(re.compile(rf"{re.escape(player)} has \d+ match(es)? in test")).wait_for()
 
 
 def test_a_wrong_origin_is_refused_at_its_field(admin: Visitor) -> None:

@@ -138,8 +138,8 @@ def test_a_bar_under_the_pointer_is_read_out_and_the_totals_follow_the_measure(
 
 
 def test_home_shows_the_matches_of_the_last_final_days_if_there_are_any(admin: Visitor) -> None:
-    admin.go("test", "Home")
-    admin.page.get_by_role("region", name="Latest matches").wait_for()
+    admin.go("live", "Home")
+    admin.page.locator('[data-step="play"]').wait_for()
     chart = admin.page.get_by_role("slider", name=re.compile("^Matches a day"))
     expect(chart).to_have_count(0)
     answer_figures(admin.page)

@@ -90,7 +90,7 @@ def test_home_shows_the_latest_matches_and_folds_the_steps_once_all_are_done(
 ) -> None:
     admin.go("test", "Home")
     latest = admin.page.get_by_role("region", name="Latest matches")
-    expect(latest.locator("tbody tr")).to_have_count(1)
+    expect(latest.locator("tbody tr")).to_have_count(5)
     step = admin.page.locator('[data-step="play"]')
     expect(step).to_be_hidden()
     admin.page.locator("summary", has_text="Ready in test").click()

@@ -123,7 +123,7 @@ function answerOf(
   if (found === null) {
     return searched.there.length > 0
       ? `Nothing by that name in ${environment}, but there is in ${otherOf(environment)}.`
-      : `No match by that name, neither in test nor in live.`;
+      : `Nothing by that name, neither in test nor in live.`;
   }
   const number = found.hasMore
     ? `${found.matches.length < SHOWN ? 'at least' : 'more than'} ${countOfFound(found)}`
