@@ -28,18 +28,25 @@ interface EndpointProps {
   environment: Environment;
   /** What the role may do, or null. */
   acts: Acts | null;
+  /** Why the service has refused the address that was sent last. */
+  refused: string | undefined;
 }
 
-export function Endpoint({ webhook, attempts, environment, acts }: EndpointProps) {
+export function Endpoint({ webhook, attempts, environment, acts, refused }: EndpointProps) {
   const taken = attempts.find(({ delivered, test }) => delivered && !test);
   return (
     <Card title="Endpoint" aside={<State webhook={webhook} />}>
-      {acts === null ? (
-        <p>
-          <code>{webhook.url}</code>
-        </p>
-      ) : (
-        <Address webhook={webhook} environment={environment} acts={acts} />
+      <p>
+        <code>{webhook.url}</code>
+      </p>
+      {acts !== null && (
+        <Address
+          saved={webhook.url}
+          help="Saving switches it on and clears the failures. The secret stays."
+          main={!webhook.enabled}
+          act={webhook.enabled ? `Save ${environment} address` : 'Switch the webhook on again'}
+          {...{ acts, refused }}
+        />
       )}
       <dl class="kv dense">
         <dt>Signing secret</dt>
@@ -69,25 +76,31 @@ export function Endpoint({ webhook, attempts, environment, acts }: EndpointProps
   );
 }
 
-function Address({
-  webhook,
-  environment,
-  acts,
-}: {
-  webhook: Webhook;
-  environment: Environment;
+interface AddressProps {
+  saved: string;
+  help: string;
+  /** Whether the button is the main one of the page. */
+  main: boolean;
+  act: string;
   acts: Acts;
-}) {
-  const [url, type] = useState(webhook.url);
+  refused: string | undefined;
+}
+
+/** The field of an address. A refusal stands there as long as the refused address does. */
+export function Address({ saved, help, main, act, acts, refused }: AddressProps) {
+  const [url, type] = useState(saved);
+  const [sent, setSent] = useState('');
   const send = (event: Event) => {
     event.preventDefault();
+    setSent(url);
     acts.save(url.trim());
   };
   return (
     <form class="stack" onSubmit={send}>
       <Field
         label="Address, with https"
-        help="Saving switches it on and clears the failures. The secret stays."
+        help={help}
+        error={sent === url ? refused : undefined}
         value={url}
         maxLength={2048}
         required
@@ -95,8 +108,8 @@ function Address({
         onInput={(event) => type(event.currentTarget.value)}
       />
       <div>
-        <Button {...(webhook.enabled ? {} : { kind: 'pri' as const })} busy={acts.busy}>
-          {webhook.enabled ? `Save ${environment} address` : `Switch ${environment} on again`}
+        <Button {...(main ? { kind: 'pri' as const } : {})} busy={acts.busy}>
+          {act}
         </Button>
       </div>
     </form>

@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
+import { Refused } from '../api';
 import type { Environment } from '../api';
+import type { LoggedEvent } from '../changes';
 import { mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
 import type { PageProps } from '../page';
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
 import { Question, ShownOnce } from '../parts/dialog';
 import type { Will } from '../parts/dialog';
-import { Field } from '../parts/field';
 import { timeOf } from '../parts/format';
 import { useList } from '../parts/list';
 import { Empty } from '../parts/note';
@@ -16,11 +17,32 @@ import type { Attempt, Webhook } from '../words/attempts';
 import { Attempts } from './webhook-attempts';
 import type { Resending } from './webhook-attempts';
 import { Days } from './webhook-days';
-import { Endpoint, WhatToDo } from './webhook-endpoint';
+import { Address, Endpoint, WhatToDo } from './webhook-endpoint';
+
+/** For how many seconds the service keeps attempts. */
+const KEPT_S = 30 * 86_400;
 
 interface State {
   webhook?: Webhook;
   signingSecret?: string;
+}
+
+/**
+ * Since when nudges go to the address of the webhook, in epoch seconds. It comes from the event
+ * log, because attempts do not name their address. 0: longer than the newest events reach back.
+ */
+function savedAt(
+  webhook: Webhook | undefined,
+  environment: Environment,
+  events: readonly LoggedEvent[],
+) {
+  let since = 0;
+  for (const { action, at, detail } of events) {
+    if (action !== 'webhook.saved' || detail.environment !== environment) continue;
+    if (detail.url !== webhook?.url) break;
+    since = at;
+  }
+  return since;
 }
 
 /** The first sentences of the page: whether nudges arrive, and why not. */
@@ -28,7 +50,7 @@ function answerOf(
   webhook: Webhook | undefined,
   attempts: readonly Attempt[],
   where: string,
-  saved: boolean,
+  since: number,
 ) {
   if (webhook === undefined) {
     return `No webhook in ${where}. Your server learns of results only when it polls.`;
@@ -60,8 +82,8 @@ function answerOf(
     );
   }
   const newest = attempts[0];
-  if (saved || (newest !== undefined && !newest.delivered && !newest.test)) {
-    return <>On. Nothing has been sent to this address yet: send a test event.</>;
+  if (newest !== undefined && !newest.delivered && !newest.test) {
+    return <>On. Nothing has been sent since the address was saved: send a test event.</>;
   }
   if (newest?.test && !newest.delivered) {
     return (
@@ -71,7 +93,10 @@ function answerOf(
       </>
     );
   }
-  if (last === undefined) return <>On. No nudge has been sent in the last thirty days.</>;
+  if (last === undefined) {
+    const lately = since > Date.now() / 1000 - KEPT_S ? 'yet' : 'in the last thirty days';
+    return <>On. Nothing has been sent to this address {lately}: send a test event.</>;
+  }
   return (
     <>
       <strong>
@@ -121,18 +146,15 @@ export interface Acts {
   ask(what: Asking | null): void;
 }
 
-function useActs({ api, environment, tell }: PageProps, sent: number, again: () => Promise<void>) {
+function useActs({ api, environment, tell }: PageProps, again: () => Promise<void>) {
   const path = `webhooks/${environment}`;
   const doing = useAct(again);
   const [secret, show] = useState<string | null>(null);
   const [asking, ask] = useState<Asking | null>(null);
-  /** How many attempts there were when the address was saved here. */
-  const [before, setBefore] = useState(-1);
   const save = (url: string) =>
     void doing.act(async () => {
       const saved = await api.write<State>('save the address', 'POST', path, { url });
       if (saved.signingSecret !== undefined) show(saved.signingSecret);
-      setBefore(sent);
       tell('The address is saved. The webhook is on.');
     });
   const test = () =>
@@ -162,8 +184,6 @@ function useActs({ api, environment, tell }: PageProps, sent: number, again: () 
   return {
     acts: { busy: doing.busy, save, test, resend, ask },
     error: doing.error,
-    /** Whether nothing has been sent since the address was saved here. */
-    saved: before === sent,
     asking,
     end,
     secret,
@@ -176,35 +196,42 @@ export default function Webhooks(props: PageProps) {
   const path = `webhooks/${environment}`;
   const { value, error, readAgain } = useReading<State>(api, path);
   const log = useList<Attempt>(api, `${path}/attempts`, 'attempts', true);
+  const changes = useReading<{ events: LoggedEvent[] }>(api, 'events?limit=500');
   const attempts = log.entries ?? [];
-  const doing = useActs(props, attempts.length, async () => {
-    await readAgain();
+  const doing = useActs(props, async () => {
+    await Promise.all([changes.readAgain(), readAgain()]);
     await log.readAgain();
   });
   const { acts, asking, secret } = doing;
   const webhook = value?.webhook;
+  const since = savedAt(webhook, environment, changes.value?.events ?? []);
+  /** Those that went to the address of now. */
+  const ours = attempts.filter(({ at }) => at >= since);
   const offered = mayWrite(account) ? acts : null;
+  const wrong = doing.error instanceof Refused && doing.error.reason === 'invalid_webhook_url';
+  const refused = wrong ? (doing.error as Refused).message : undefined;
   return (
     <PageFrame
       title="Webhooks"
-      answer={answerOf(webhook, attempts, environment, doing.saved)}
+      answer={answerOf(webhook, ours, environment, since)}
       acts={webhook?.enabled && offered !== null ? <SendTest acts={offered} /> : undefined}
-      error={error ?? log.error}
-      loading={value === null || log.entries === null}
+      error={error ?? log.error ?? changes.error}
+      loading={value === null || log.entries === null || changes.value === null}
     >
-      <Problem error={doing.error} />
+      <Problem error={wrong ? null : doing.error} />
       {webhook === undefined ? (
-        <First environment={environment} acts={offered} />
+        <First environment={environment} acts={offered} refused={refused} />
       ) : (
         <>
           <div class="split fill">
             <Endpoint
               key={webhook.url}
-              {...{ webhook, attempts, environment }}
+              {...{ webhook, environment, refused }}
+              attempts={ours}
               acts={offered}
             />
             <div class="stack">
-              <WhatToDo attempts={attempts} />
+              <WhatToDo attempts={ours} />
               {attempts.length > 0 && <Days attempts={attempts} />}
             </div>
           </div>
@@ -257,13 +284,14 @@ function NewSecret(props: SecretProps) {
   );
 }
 
+interface FirstProps {
+  environment: Environment;
+  acts: Acts | null;
+  refused: string | undefined;
+}
+
 /** The page before there is an endpoint. */
-function First({ environment, acts }: { environment: Environment; acts: Acts | null }) {
-  const [url, type] = useState('');
-  const send = (event: Event) => {
-    event.preventDefault();
-    acts?.save(url.trim());
-  };
+function First({ environment, acts, refused }: FirstProps) {
   return (
     <Card flush>
       <Empty icon="hook" title="Hear of results within a second">
@@ -271,21 +299,15 @@ function First({ environment, acts }: { environment: Environment; acts: Acts | n
         lost or forged nudge can never lose or fake a result.
       </Empty>
       {acts !== null && (
-        <form class="in-card stack" onSubmit={send}>
-          <Field
-            label="Address, with https"
+        <div class="in-card">
+          <Address
+            saved=""
             help="A public host that answers 2xx within 5 seconds."
-            value={url}
-            maxLength={2048}
-            required
-            onInput={(event) => type(event.currentTarget.value)}
+            main
+            act={`Save ${environment} address`}
+            {...{ acts, refused }}
           />
-          <div>
-            <Button kind="pri" busy={acts.busy}>
-              Save {environment} address
-            </Button>
-          </div>
-        </form>
+        </div>
       )}
     </Card>
   );
