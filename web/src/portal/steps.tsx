@@ -29,7 +29,7 @@ const WORDS: Record<string, Words> = {
   game_licensed: {
     done: 'A game is on',
     open: 'Turn on a game',
-    says: 'Tic-tac-toe is over in a minute.',
+    says: 'Seats can be sold only in a game that is on. Tic-tac-toe is the quickest to try.',
     button: 'Choose a game',
     needs: 'developer',
   },
@@ -164,7 +164,7 @@ function titleDone(gate: Gate, words: Words, { game }: Standing): string {
 function keyStep({ account, environment, standing }: StepContext): Step {
   return {
     name: 'key',
-    title: standing.keys > 0 ? `A ${environment} key works` : `Make a ${environment} key`,
+    title: standing.keys > 0 ? `There is a ${environment} key` : `Make a ${environment} key`,
     done: standing.keys > 0,
     says: 'Your server speaks with it. It is shown once.',
     act: (main) =>

@@ -24,13 +24,27 @@ interface AnswerProps {
   environment: Environment;
 }
 
+interface HomeAnswerProps extends AnswerProps {
+  /** Nudges in a row that failed. */
+  failures: number;
+  /** Whether the account is on. */
+  active: boolean;
+}
+
 const NUMBERS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight'];
 
 const inWords = (count: number, noun: string) =>
   `${NUMBERS[count] ?? count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** What is missing before a match, and who has to act next. */
-function Answer({ needed, advised, environment, failures }: AnswerProps & { failures: number }) {
+function Answer({ needed, advised, environment, failures, active }: HomeAnswerProps) {
+  if (!active) {
+    return (
+      <strong>
+        The account is switched off: no key works and nobody can play, in test or in live.
+      </strong>
+    );
+  }
   const open = needed.filter((step) => !step.done);
   const waits = open.filter((step) => step.waits).length;
   const yours = open.length - waits;
@@ -102,11 +116,12 @@ function Ring({ done, all }: { done: number; all: number }) {
 
 interface StatsProps {
   open: OpenPlay;
+  active: boolean;
   standing: Standing;
   environment: Environment;
 }
 
-function Stats({ open, standing, environment }: StatsProps) {
+function Stats({ open, active, standing, environment }: StatsProps) {
   const webhook = standing.readiness?.gates.find(({ gate }) => gate === 'webhook_on');
   return (
     <div class="stats">
@@ -120,7 +135,7 @@ function Stats({ open, standing, environment }: StatsProps) {
       </a>
       <a href={linkTo(environment, 'keys')}>
         <span>Keys that work</span>
-        <b>{standing.keys}</b>
+        <b>{active ? standing.keys : 0}</b>
       </a>
       <a href={linkTo(environment, 'webhooks')}>
         <span>Webhook</span>
@@ -227,7 +242,14 @@ export default function Home({ api, account, environment, tell }: PageProps) {
   return (
     <PageFrame
       title="Home"
-      answer={<Answer {...steps} {...{ environment }} failures={standing?.failures ?? 0} />}
+      answer={
+        <Answer
+          {...steps}
+          {...{ environment }}
+          active={account.active}
+          failures={standing?.failures ?? 0}
+        />
+      }
       acts={
         tries && (
           <LinkButton href={linkTo('test', 'try')} icon="play">
@@ -239,7 +261,13 @@ export default function Home({ api, account, environment, tell }: PageProps) {
       loading={standing === null || (usage === null && daysError === null)}
     >
       <Problem error={doing.error ?? daysError} />
-      {played && <Stats open={account.open[environment]} {...{ standing, environment }} />}
+      {played && (
+        <Stats
+          open={account.open[environment]}
+          active={account.active}
+          {...{ standing, environment }}
+        />
+      )}
       {played && <Latest {...{ standing, environment }} />}
       {usage !== null && usage.totals.matches > 0 && <LastDays {...{ usage, environment }} />}
       <Steps {...steps} {...{ environment, at }} />

@@ -72,7 +72,7 @@ export default function Keys(props: PageProps) {
   return (
     <PageFrame
       title="API keys"
-      answer={<BoldFirst parts={answerOf(keys, environment)} />}
+      answer={<BoldFirst parts={answerOf(keys, environment, account.active)} />}
       error={error}
       loading={value === null}
     >
@@ -86,7 +86,11 @@ export default function Keys(props: PageProps) {
         ) : (
           <Table
             label="Keys"
-            columns={columnsOf({ environment, members, writes, busy: doing.busy, ask })}
+            columns={columnsOf({
+              active: account.active,
+              busy: doing.busy,
+              ...{ environment, members, writes, ask },
+            })}
             rows={keys}
             keyOf={(key) => key.keyId}
             marked={query.get('open')}
@@ -106,6 +110,8 @@ export default function Keys(props: PageProps) {
 
 interface ColumnsProps {
   environment: Environment;
+  /** Whether the account is on. */
+  active: boolean;
   members: readonly Member[];
   writes: boolean;
   busy: boolean;
@@ -113,7 +119,7 @@ interface ColumnsProps {
 }
 
 function columnsOf(props: ColumnsProps): readonly Column<Key>[] {
-  const { environment, members, writes, busy, ask } = props;
+  const { environment, active, members, writes, busy, ask } = props;
   const acts: Column<Key> = {
     head: '',
     cell: (key) => (
@@ -144,7 +150,7 @@ function columnsOf(props: ColumnsProps): readonly Column<Key>[] {
       head: 'State',
       cell: (key) => (
         <Tag tone={TONES[key.status]} icon={ICONS[key.status]}>
-          {stateOf(key)}
+          {stateOf(key, active)}
         </Tag>
       ),
     },

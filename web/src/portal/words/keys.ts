@@ -24,7 +24,12 @@ export const isUsed = (key: Key, now = Date.now() / 1000) =>
   key.lastUsedAt !== undefined && now - key.lastUsedAt < IN_USE_S;
 
 /** Which keys work, which stop, which are still used. The first part is shown in bold. */
-export function answerOf(keys: readonly Key[], environment: string): [string, string] {
+export function answerOf(
+  keys: readonly Key[],
+  environment: string,
+  active: boolean,
+): [string, string] {
+  if (!active) return ['The account is switched off, so every key is refused.', ''];
   const working = keys.filter(({ status }) => status !== 'revoked');
   if (working.length === 0) {
     const none = keys.length === 0 ? 'No key yet' : 'No key works any more';
@@ -47,8 +52,8 @@ export function answerOf(keys: readonly Key[], environment: string): [string, st
 }
 
 /** The state of a key in words. */
-export function stateOf(key: Key): string {
-  if (key.status === 'active') return 'works';
+export function stateOf(key: Key, active: boolean): string {
+  if (key.status === 'active') return active ? 'works' : 'refused: account off';
   if (key.status === 'scheduled') return `stops ${timeOf(key.revokesAt)}`;
   return `revoked ${key.revokesAt === undefined ? '' : dayOf(key.revokesAt)}`.trim();
 }
