@@ -42,15 +42,15 @@ def test_a_player_a_reference_and_a_key_find_the_match(viewer: Visitor, played: 
     ):
         _search(viewer, text)
         page.get_by_text(f"{text} has 1 match in test").wait_for()
-        page.get_by_text(f"Taken for {kind}.").wait_for()
+        page.get_by_text(f"Found as {kind}.").wait_for()
     _search(viewer, "cart-5512")
-    page.get_by_text("Taken for a player.").wait_for()
+    page.get_by_text("Found as a player.").wait_for()
     page.locator("tr", has_text="kit-204").get_by_text("lost").wait_for()
     assert axe_faults_in_both_schemes(page) == []
     viewer.press("Look for it as your reference: 1 match")
-    page.get_by_text("Taken for your reference.").wait_for()
+    page.get_by_text("Found as your reference.").wait_for()
     page.reload()
-    page.get_by_text("Taken for your reference.").wait_for()
+    page.get_by_text("Found as your reference.").wait_for()
     page.set_viewport_size({"width": 360, "height": 700})
     assert axe_faults_in_both_schemes(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 360

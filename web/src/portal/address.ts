@@ -28,18 +28,21 @@ export const usePath = () => useAddress(() => location.pathname);
 
 /**
  * The query of the address, for filters and for what is open, and a function that changes some of
- * it. null takes a name away.
+ * it. null takes a name away. `pushes`: Back leads to the query before.
  */
-export function useQuery(): [URLSearchParams, (changes: Record<string, string | null>) => void] {
+export function useQuery(): [
+  URLSearchParams,
+  (changes: Record<string, string | null>, pushes?: boolean) => void,
+] {
   const search = useAddress(() => location.search);
-  const change = (changes: Record<string, string | null>) => {
+  const change = (changes: Record<string, string | null>, pushes = false) => {
     const query = new URLSearchParams(location.search);
     for (const [name, value] of Object.entries(changes)) {
       if (value === null || value === '') query.delete(name);
       else query.set(name, value);
     }
     const text = query.toString();
-    go(location.pathname + (text === '' ? '' : `?${text}`), true);
+    go(location.pathname + (text === '' ? '' : `?${text}`), !pushes);
   };
   return [new URLSearchParams(search), change];
 }

@@ -16,8 +16,8 @@ interface OwnInvite {
 
 export const ROLES: Record<Role, string> = {
   viewer: 'reads everything but invites',
-  developer: 'also keys, origins, webhooks, test games, theme, API version',
-  admin: 'also people, prices, terms, live access, switching everything off',
+  developer: 'reads, and changes keys, origins, webhooks, test games, the theme, the API version',
+  admin: 'changes everything: also people, prices, terms and live access, and can stop all play',
 };
 
 const REFUSED: Record<string, string> = {

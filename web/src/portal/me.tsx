@@ -48,7 +48,7 @@ function factorOf({ stepUp }: Account): string {
   }
   return stepUp.until !== undefined && stepUp.until > now
     ? `A code was given. The next one is asked for after ${clockOf(stepUp.until)} UTC.`
-    : 'The authenticator is in force. The next act that needs a code asks for one.';
+    : 'The authenticator is in force. You are asked for a code when one is needed.';
 }
 
 interface MeProps {

@@ -81,7 +81,10 @@ interface EndProps {
 
 function End({ match, result, player }: EndProps) {
   if (match.status === 'started') return <Tag icon="play">runs</Tag>;
-  if (match.status === 'no_contest') return <Tag tone="warn">{whyEnded(match)}</Tag>;
+  if (match.status === 'no_contest') {
+    const decided = match.endReason === 'decided_by_test_key';
+    return <Tag tone="warn">{decided ? 'no contest' : whyEnded(match)}</Tag>;
+  }
   if (result === 'drawn') return <Tag>drawn</Tag>;
   if (player === null) return <Tag>decided</Tag>;
   return result === 'won' ? <Tag tone="good">won</Tag> : <Tag>lost</Tag>;

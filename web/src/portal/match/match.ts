@@ -96,7 +96,7 @@ const ENDED: Record<string, string> = {
   completed: 'by the rules of the game',
   resigned: 'the other player gave up',
   forfeit_timeout: 'a clock ran out',
-  decided_by_test_key: 'a test key decided it',
+  decided_by_test_key: 'your server decided it with a test key',
   no_opponent: 'no other player came in time',
   cancelled: 'your server took the seat back',
   both_absent: 'neither player came',
@@ -119,7 +119,9 @@ export function headline(match: Match): string {
   const names = match.seats.map((seat) => seat.playerId);
   const [first = '', second] = names;
   if (second === undefined) {
-    return match.endReason === 'no_opponent' ? `${first} found no opponent` : `${first} was alone`;
+    return match.endReason === 'no_opponent'
+      ? `${first} found no opponent`
+      : `${first} had no opponent yet`;
   }
   if (match.status === 'started') return `${first} plays ${second}`;
   const winner = winnerOf(match);

@@ -55,7 +55,7 @@ export default function FindAMatch({ api, environment, tell }: PageProps) {
   }, [only]);
   const send = (event: Event) => {
     event.preventDefault();
-    change({ q: typed.trim(), as: null });
+    change({ q: typed.trim(), as: null }, typed.trim() !== text);
   };
   return (
     <PageFrame
@@ -268,7 +268,7 @@ function Matches({ api, searched, found, environment, tell, ...line }: MatchesPr
   return (
     <>
       <p class="small quiet">
-        Taken for <strong>{nameOf(found.kind)}</strong>.{' '}
+        Found as <strong>{nameOf(found.kind)}</strong>.{' '}
         {others.map((other) => (
           <button
             key={other.kind}

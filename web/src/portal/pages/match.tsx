@@ -4,7 +4,7 @@ import type { ComponentChildren, ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Api, Environment } from '../api';
 import { Refused } from '../api';
-import { headline, moneySaid, whyEnded } from '../match/match';
+import { headline, isPaid, moneySaid, whyEnded } from '../match/match';
 import type { Life, Match as MatchRecord } from '../match/match';
 import { stampOf, storyOf, wasTold } from '../match/story';
 import type { StoryStep } from '../match/story';
@@ -68,7 +68,7 @@ function Answer({ life }: { life: Life }) {
   const { match, nudges } = life;
   const why = match.status === 'started' ? '' : `Ended: ${whyEnded(match)}. `;
   const told = wasTold(nudges);
-  const when = match.endedAt === undefined ? '' : ` on ${timeOf(match.endedAt)}`;
+  const when = match.endedAt === undefined || !isPaid(match) ? '' : ` on ${timeOf(match.endedAt)}`;
   return (
     <>
       <strong>
@@ -193,6 +193,7 @@ const matchesOf = ({ environment }: MatchRecord, playerId: string) =>
 
 function Details({ match }: { match: MatchRecord }) {
   const { gameId, tierId, prizeUsdCents, startedAt, endedAt } = match;
+  const notYet = endedAt === undefined ? 'not yet' : 'never';
   return (
     <Card title="Details">
       <dl class="kv dense">
@@ -200,7 +201,7 @@ function Details({ match }: { match: MatchRecord }) {
         <Row name="Tier">
           {tierId}, prize {dollars(prizeUsdCents)}
         </Row>
-        <Row name="Started">{startedAt === undefined ? 'not yet' : <Full at={startedAt} />}</Row>
+        <Row name="Started">{startedAt === undefined ? notYet : <Full at={startedAt} />}</Row>
         <Row name="Ended">{endedAt === undefined ? 'not yet' : <Full at={endedAt} />}</Row>
       </dl>
     </Card>
@@ -228,7 +229,10 @@ function rakeOf(match: MatchRecord): string {
 
 function forPlayer(match: MatchRecord): string {
   if (match.status === 'started') return `${headline(match)}. ${moneySaid(match)}.`;
-  return `${headline(match)}: ${whyEnded(match)}. ${moneySaid(match)}, ${timeOf(match.endedAt)}.`;
+  const why =
+    match.endReason === 'cancelled' ? 'the seat was taken back' : whyEnded(match);
+  const when = isPaid(match) ? `, ${timeOf(match.endedAt)}` : '';
+  return `${headline(match)}: ${why}. ${moneySaid(match)}${when}.`;
 }
 
 type BoardType = ComponentType<{ api: Api; match: MatchRecord }>;

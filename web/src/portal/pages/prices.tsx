@@ -103,7 +103,8 @@ export default function Prices(props: PageProps) {
       {tiers.length > 0 && (
         <Note>
           Your server sends the price with every seat.{' '}
-          <strong>Change it there in the same minute:</strong> another amount is refused with{' '}
+          <strong>Change it on your server when you save it here:</strong> a seat at another amount
+          is refused with{' '}
           <code>stake_does_not_match_price</code>. Seats that are taken keep theirs.
         </Note>
       )}

@@ -40,7 +40,7 @@ function refusedField(error: unknown): { field: string; says: string } | null {
   if (error.reason.startsWith('logo_')) return { field: 'logo', says: error.message };
   const { parameter } = error.told;
   return error.reason === 'theme_field_invalid' && typeof parameter === 'string'
-    ? { field: parameter, says: error.message }
+    ? { field: parameter, says: error.message.replace(/^Field `\w+`:?/, 'This field') }
     : null;
 }
 
@@ -80,11 +80,17 @@ function Editor(props: EditorProps) {
   const form = useRef<HTMLFormElement>(null);
   const edits = mayWrite(account);
   const faults = faultsOf(theme);
-  const refused = refusedField(doing.error);
+  const sent = useRef(theme);
+  const found = refusedField(doing.error);
+  // A field that was changed since is not the one that was refused.
+  const field = found?.field as keyof Theme;
+  const stands = found !== null && sent.current[field] === theme[field];
+  const refused = stands ? found : null;
   const changed = draft.dirty && changedFields(stored, theme).length > 0;
   const set = (changes: Partial<Theme>) => draft.set({ ...theme, ...changes });
   const save = () =>
     doing.act(async () => {
+      sent.current = theme;
       const path = `theme/${environment}`;
       await api.write('save the theme', 'PUT', path, theme, mergeOf(api, path, stored, theme));
       // Read first, so that no older version shows between the two.
@@ -100,7 +106,7 @@ function Editor(props: EditorProps) {
   const shown = shownTheme(theme, stored);
   return (
     <>
-      {refused === null && <Problem error={doing.error} />}
+      {found === null && <Problem error={doing.error} />}
       <div class="split themed">
         <Preview
           theme={shown}

@@ -2,8 +2,6 @@
 
 import type { Environment } from '../api';
 import type { Will } from '../parts/dialog';
-import { many } from '../parts/format';
-
 export interface Game {
   gameId: string;
   name: string;
@@ -30,7 +28,7 @@ export interface Act {
 
 export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-export function testAct(game: Game, running: number): Act {
+export function testAct(game: Game): Act {
   const common = { game, path: `games/${game.gameId}/test`, about: `${game.name} in test` };
   if (!game.test) {
     const [what, done] = [`turn ${game.name} on in test`, `${game.name} is on in test.`];
@@ -45,18 +43,14 @@ export function testAct(game: Game, running: number): Act {
     loses: true,
     will: [
       { icon: 'no', says: 'New sessions and seats are refused at once.' },
-      { icon: 'play', says: `${playedOn(running, 'test')} Live stays as it is.` },
+      { icon: 'play', says: `${PLAYED_ON} Live stays as it is.` },
     ],
   };
 }
 
-const playedOn = (running: number, where: string) =>
-  running === 0
-    ? `No ${where} match runs now.`
-    : `${many(running, `${where} match runs`, `${where} matches run`)} now, of all games. ` +
-      'What runs is played to its end.';
+const PLAYED_ON = 'Its matches that run are played to their end.';
 
-export function liveAct(game: Game, running: number): Act {
+export function liveAct(game: Game): Act {
   const common = { game, path: `games/${game.gameId}/live-request` };
   if (game.live === 'granted') {
     return {
@@ -69,7 +63,7 @@ export function liveAct(game: Game, running: number): Act {
       loses: true,
       will: [
         { icon: 'stop', tone: 'bad', says: 'Real players get no new session and no new seat.' },
-        { icon: 'play', says: playedOn(running, 'live') },
+        { icon: 'play', says: PLAYED_ON },
         { icon: 'clock', says: 'Getting it back is a new request to the platform.' },
       ],
     };
