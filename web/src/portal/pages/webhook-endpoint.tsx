@@ -63,7 +63,7 @@ export function Endpoint({ webhook, attempts, environment, acts, refused }: Endp
           {webhook.consecutiveFailures} of {FAILURES_MAX}
         </dd>
         <dt>Last success</dt>
-        <dd>{taken === undefined ? 'none in thirty days' : <Ago at={taken.at} />}</dd>
+        <dd>{taken === undefined ? 'none at this address' : <Ago at={taken.at} />}</dd>
       </dl>
       {acts !== null && webhook.enabled && (
         <div class="last">
