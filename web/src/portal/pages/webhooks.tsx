@@ -191,6 +191,10 @@ function useActs({ api, environment, tell }: PageProps, again: () => Promise<voi
   };
 }
 
+/** Why an address was refused, which stands at its field. */
+const refusalOf = (error: unknown) =>
+  error instanceof Refused && error.reason === 'invalid_webhook_url' ? error.message : undefined;
+
 export default function Webhooks(props: PageProps) {
   const { api, account, environment } = props;
   const path = `webhooks/${environment}`;
@@ -208,17 +212,16 @@ export default function Webhooks(props: PageProps) {
   /** Those that went to the address of now. */
   const ours = attempts.filter(({ at }) => at >= since);
   const offered = mayWrite(account) ? acts : null;
-  const wrong = doing.error instanceof Refused && doing.error.reason === 'invalid_webhook_url';
-  const refused = wrong ? (doing.error as Refused).message : undefined;
+  const refused = refusalOf(doing.error);
   return (
     <PageFrame
       title="Webhooks"
       answer={answerOf(webhook, ours, environment, since)}
       acts={webhook?.enabled && offered !== null ? <SendTest acts={offered} /> : undefined}
       error={error ?? log.error ?? changes.error}
-      loading={value === null || log.entries === null || changes.value === null}
+      loading={!(value && log.entries && changes.value)}
     >
-      <Problem error={wrong ? null : doing.error} />
+      <Problem error={refused === undefined ? doing.error : null} />
       {webhook === undefined ? (
         <First environment={environment} acts={offered} refused={refused} />
       ) : (
@@ -226,9 +229,7 @@ export default function Webhooks(props: PageProps) {
           <div class="split fill">
             <Endpoint
               key={webhook.url}
-              {...{ webhook, environment, refused }}
-              attempts={ours}
-              acts={offered}
+              {...{ webhook, environment, refused, attempts: ours, acts: offered }}
             />
             <div class="stack">
               <WhatToDo attempts={ours} />
@@ -243,13 +244,10 @@ export default function Webhooks(props: PageProps) {
           />
         </>
       )}
-      {secret !== null && (
-        <NewSecret {...{ environment, secret }} onStored={() => doing.show(null)} />
-      )}
+      {secret && <NewSecret {...{ environment, secret }} onStored={() => doing.show(null)} />}
       {asking !== null && (
         <Question
-          {...WILL[asking]}
-          environment={environment}
+          {...{ environment, ...WILL[asking] }}
           onAct={() => doing.end(asking)}
           onLeave={() => acts.ask(null)}
         />
