@@ -23,7 +23,7 @@ WEBHOOK = Webhook("https://hooks.acme-games.com/pgs", True, 0, 1, 1, None)
         MintedKey("key_1", "test", "build", 1, "last", SECRET),
         RotatedKey("key_1", "test", "build", 1, "last", SECRET, previous=Previous("key_0", 2)),
         WebhookState(signing_secret=SECRET),
-        EnrolmentRecord(SECRET, f"otpauth://totp/x?secret={SECRET}", f"<svg>{SECRET}</svg>"),
+        EnrolmentRecord(SECRET, f"otpauth://totp/x?secret={SECRET}", f"<svg>{SECRET}</svg>", False),
         Code(SECRET),
         VerifyTotp("ada", SECRET),
         Enrolment(SECRET, f"otpauth://totp/x?secret={SECRET}"),
