@@ -1,12 +1,13 @@
 """An address with several hosts: which of the servers the writer uses, and how soon."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from time import perf_counter
 
 import msgspec
 import psycopg
 import pytest
+from psycopg import conninfo
 
 from pgs.storage.postgres import hosts
 from pgs.storage.postgres.hosts import (
@@ -123,18 +124,49 @@ def test_what_an_address_leaves_out_is_that_of_the_environment(
     assert [host["port"] for host in hosts_of("postgresql://a,b:6432/pgs")] == ["5432", "6432"]
 
 
+class Opened(msgspec.Struct, frozen=True):
+    """What libpq says of a connection that is open."""
+
+    host: bytes
+    hostaddr: bytes
+    port: bytes
+
+
+class Confirming:
+    """A connection to a server that confirms each commit."""
+
+    def __init__(self, opened: Opened, warn: Callable[[str], None]) -> None:
+        self.opened = opened
+
+    def command(self, statement: str, *values: object) -> None:
+        """Confirm at once."""
+
+    def close(self) -> None:
+        """Nothing stays open."""
+
+
+def resolved(address: str, name: str) -> Opened:
+    """Return a connection to a host, where `old` and `alias` have the same IP address."""
+    told = {key: str(word).encode() for key, word in conninfo.conninfo_to_dict(address).items()}
+    addresses = {b"old": b"10.0.0.1", b"alias": b"10.0.0.1", b"new": b"10.0.0.2"}
+    return Opened(told["host"], addresses[told["host"]], told["port"])
+
+
 def test_one_server_under_two_names_or_with_the_port_of_the_environment_is_not_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def confirmed(addresses: Sequence[str], *_: object) -> str:
-        return addresses[0]  # every host that is asked confirms a commit
-
-    monkeypatch.setattr(hosts, "first_of", confirmed)
+    monkeypatch.setattr(hosts, "connect", resolved)
+    monkeypatch.setattr(hosts, "Connection", Confirming)
     monkeypatch.setenv("PGPORT", "6543")
-    used = {"host": "localhost", "port": "6543"}
-    assert primary_elsewhere("host=localhost,127.0.0.1", "pgs n1", used) is None
-    other = {"host": "127.0.0.2", "port": "6543"}
-    assert primary_elsewhere("host=localhost,127.0.0.2", "pgs n1", used) == other
+    used = {"host": "old", "hostaddr": "10.0.0.1", "port": "6543"}
+    assert primary_elsewhere("host=old,alias", "pgs n1", used) is None
+    assert primary_elsewhere("host=old,alias,new", "pgs n1", used) == {
+        "host": "new",
+        "port": "6543",
+    }
+    # The name of the session's host leads to the promoted server by now, as `alias` does.
+    moved = {"host": "old", "hostaddr": "10.0.0.9", "port": "6543"}
+    assert primary_elsewhere("host=old,alias", "pgs n1", moved) == {"host": "alias", "port": "6543"}
 
 
 def test_an_address_that_cannot_be_read_is_refused() -> None:
@@ -174,12 +206,12 @@ def test_another_host_that_confirms_commits_is_found_and_one_that_does_not_is_no
     both: Hosts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, two = ({"host": str(server.folder), "port": "5432"} for server in (both.one, both.two))
-    assert primary_elsewhere(both.url, "pgs n1", one) == two
-    assert primary_elsewhere(both.url, "pgs n1", two) == one
+    assert primary_elsewhere(both.url, "pgs n1", one | {"hostaddr": ""}) == two
+    assert primary_elsewhere(both.url, "pgs n1", two | {"hostaddr": ""}) == one
     confirm(both.two, False)
     monkeypatch.setattr(hosts, "ASK_S", HEAD_START_S * 2)
-    assert primary_elsewhere(both.url, "pgs n1", one) is None
-    assert primary_elsewhere(both.one.url("postgres"), "pgs n1", one) is None
+    assert primary_elsewhere(both.url, "pgs n1", one | {"hostaddr": ""}) is None
+    assert primary_elsewhere(both.one.url("postgres"), "pgs n1", one | {"hostaddr": ""}) is None
 
 
 @pytest.mark.postgres

@@ -100,7 +100,7 @@ class FactorState(msgspec.Struct, frozen=True):
 
     The time of a closed window is None. So is the time of the lock if there is none, or if it never
     ends by itself. `needs_reset`: the lock ends only when the authenticator is reset. `tries_left`:
-    how many more wrong codes set a lock, or None if the last code was not wrong.
+    how many more wrong codes set a lock, or None if no wrong code counts now.
     """
 
     enrolled: bool
@@ -214,7 +214,8 @@ def verify(
         return counted, refuse("invalid_code")
     if _was_used(factor, step, now):
         # A right code that was used before. It counts neither as right nor as wrong: its owner may
-        # have pressed twice, and an eavesdropper must not learn that the code was right.
+        # have pressed twice. The answer is that of a wrong code, so it tells nobody who overheard
+        # the code that it was right. Only the member's own account shows it: no try is gone.
         return factor, refuse("invalid_code")
     others = [w for w in factor.windows if w.sign_in != sign_in and _is_open(w, WINDOW_S, now)]
     opened = msgspec.structs.replace(

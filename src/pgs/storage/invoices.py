@@ -129,6 +129,7 @@ async def list_invoices(
     page_size: int,
 ) -> list[Invoice]:
     """Return invoices in the order of partner, environment and `seq`, beginning after `after`.
+
     An empty `partner_id` stands for every partner, an empty `status` for every status.
     """
     rows = await reader.all(

@@ -30,8 +30,9 @@ BLOCKS_AT_ONCE = 4096
 """Blocks that one query reads, at most, so that it sorts few rows."""
 
 SCANNED_FOR_PAGE = 5_000
-"""Matches of one status that a call reads at most for a page of one game or tier: about 15 ms. No
-index has the games and tiers, because each would cost every match a write when it ends."""
+"""Rows that a call reads at most for a page: matches of one status if it asks for a game or tier,
+waiting seats if it asks for a reference. That takes about 15 ms. No index has these columns,
+because each would cost every match or seat a write."""
 
 NUDGES_SHOWN = 100
 """Tries at nudges that are shown for one match. A match has three nudges of up to three tries each,

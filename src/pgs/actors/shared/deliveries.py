@@ -20,9 +20,9 @@ class Flight:
     2. Trying: its task is making a try at the partner's endpoint.
     3. Between tries: the latest try failed in a way that may pass, and the next one is not due yet.
     4. Completed: it was delivered, or refused for good, or all tries failed. The courier logs the
-    last try. If `counts` is true, it also changes the endpoint's failures in a row.
+       last try. If `counts` is true, it also changes the endpoint's failures in a row.
     5. Cut short: its endpoint was saved again or switched off, its courier broke, or the service
-    stops. A running try still finishes and is logged. No further try begins.
+       stops. A running try still finishes and is logged. No further try begins.
 
     A lone try takes no in-flight slot and never changes the count of failures in a row. A test
     event has no match.

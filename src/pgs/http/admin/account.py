@@ -31,7 +31,7 @@ class StepUp(msgspec.Struct, frozen=True, rename="camel"):
     `until` and `fresh_until` are when the two windows of the caller's sign-in close, in epoch
     seconds; absent while the window is closed. `locked_until` is the end of the lock, absent
     without one. `needs_reset`: no code is checked until another admin or the operator resets the
-    authenticator.
+    authenticator. `tries_left`: how many more wrong codes set a lock, absent while none counts.
     """
 
     enrolled: bool

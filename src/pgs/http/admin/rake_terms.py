@@ -15,6 +15,7 @@ from pgs.storage.terms import offered_terms
 
 class TermsRecord(msgspec.Struct, frozen=True, rename="camel"):
     """The terms on offer with their text in Markdown, and the agreed version.
+
     Fields are absent if no terms are on offer or agreed.
     """
 

@@ -251,7 +251,7 @@ class PostgresDatabase:
 
     def _here(self) -> str:
         """Return an address that names only the writer's server."""
-        return conninfo.make_conninfo(self._url, hostaddr="", **self._address)
+        return conninfo.make_conninfo(self._url, **self._address)
 
     def _connect_in_bulk(self, address: str) -> pq.abc.PGconn:
         return connect(address, f"{self._name} bulk", **READS, statement_timeout="0")

@@ -17,7 +17,7 @@ from typing import Final
 from psycopg import Error, conninfo, pq
 from trio.socket import AF_UNIX, SHUT_RDWR, SOCK_STREAM, fromfd
 
-from pgs.storage.postgres.connecting import connect, look_up
+from pgs.storage.postgres.connecting import connect
 from pgs.storage.postgres.connection import Connection, Lost, StatementRefused
 from pgs.storage.postgres.statements import literals
 from pgs.storage.transactions import StoreOutage
@@ -96,20 +96,17 @@ def primary_of(url: str, name: str, last: Mapping[str, str] | None = None) -> st
 def primary_elsewhere(url: str, name: str, used: Mapping[str, str]) -> dict[str, str] | None:
     """Return another host than `used` that confirms commits, or None if there is none.
 
-    If there is one, a standby was promoted, and `used` may never confirm a commit again. `used` is
-    a host and a port; what is returned can be the `last` of `primary_of`.
+    If there is one, a standby was promoted, and `used` may never confirm a commit again. `used` has
+    the host, IP address and port of a session; what is returned can be the `last` of `primary_of`.
     """
-    here = _servers(used)
-    others = [
-        host
-        for host in hosts_of(url)
-        if not _is_same(host, used) and here.isdisjoint(_servers(host))
-    ]
+    others = [host for host in hosts_of(url) if not _is_same(host, used)]
     if not others:
         return None
     addresses = [conninfo.make_conninfo(url, **_only(host)) for host in others]
     try:
-        found = first_of(addresses, f"{name} asks", 0)
+        found = first_of(
+            addresses, f"{name} asks", 0, (used["hostaddr"] or used["host"], used["port"])
+        )
     except StoreOutage:
         return None
     name, port = _place(others[addresses.index(found)])
@@ -124,25 +121,17 @@ def _place(host: Mapping[str, str]) -> tuple[str, str]:
     return host.get("host") or host.get("hostaddr", ""), host["port"]
 
 
-def _servers(host: Mapping[str, str]) -> set[tuple[str, str]]:
-    """Return the IP addresses of a host, each with the port: two names may mean one server."""
-    name, port = _place(host)
-    if host.get("hostaddr") or name[:1] in ("/", "@"):  # a folder or name of a Unix socket
-        return {(host.get("hostaddr") or name, port)}
-    try:
-        return {(address, port) for address in look_up(name)}
-    except StoreOutage:
-        return {(name, port)}
-
-
 def _only(host: Mapping[str, str]) -> dict[str, str]:
     return {name: host.get(name, "") for name in _PARTS}
 
 
-def first_of(addresses: Sequence[str], name: str, head_start_s: float) -> str:
+def first_of(
+    addresses: Sequence[str], name: str, head_start_s: float, besides: tuple[str, str] | None = None
+) -> str:
     """Return the first of the addresses whose server confirms a commit. Raises `StoreOutage`.
 
-    The next one is asked after `head_start_s` seconds without an answer.
+    The next one is asked after `head_start_s` seconds without an answer. `besides` is a server that
+    is not asked under any of its names: its IP address or the folder of its socket, and its port.
     """
     answers: SimpleQueue[_Asking] = SimpleQueue()
     asked: list[_Asking] = []
@@ -152,7 +141,7 @@ def first_of(addresses: Sequence[str], name: str, head_start_s: float) -> str:
         while left_s > 0 and len(failed) < len(addresses):
             wait_s = left_s
             if len(asked) < len(addresses):
-                asked.append(_Asking(addresses[len(asked)], name, answers))
+                asked.append(_Asking(addresses[len(asked)], name, besides, answers))
                 wait_s = min(head_start_s, left_s)
             try:
                 answer = answers.get(timeout=wait_s)
@@ -176,10 +165,17 @@ class _Asking:
     `error` says why the host is not the server to use; None if it is.
     """
 
-    def __init__(self, address: str, name: str, answers: SimpleQueue[_Asking]) -> None:
+    def __init__(
+        self,
+        address: str,
+        name: str,
+        besides: tuple[str, str] | None,
+        answers: SimpleQueue[_Asking],
+    ) -> None:
         self.address = address
         self.error: str | None = "its thread has ended"
         self._name = name[:63]
+        self._besides = besides
         self._answers = answers
         self._connection: Connection | None = None
         self._ended = False
@@ -203,6 +199,10 @@ class _Asking:
         try:
             if self._ended:
                 raise Lost("another host was found")
+            opened = connection.opened
+            place = (opened.hostaddr.decode() or opened.host.decode(), opened.port.decode())
+            if place == self._besides:  # under another name
+                raise Lost("it is the server in use")
             connection.command(_END_OLDER, *literals([self._name, str(LEFT_AFTER_S)]))
             warnings.clear()
             connection.command(_COMMIT)

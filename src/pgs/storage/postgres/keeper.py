@@ -13,7 +13,7 @@ from typing import Final
 import structlog
 import trio
 
-from pgs.domain.leases import HEARTBEAT_S, Sightings, is_fresh
+from pgs.domain.leases import GAP_S, HEARTBEAT_S, Sightings, is_fresh
 from pgs.domain.shards import Node
 from pgs.storage.nodes import Tally
 from pgs.storage.postgres import lease
@@ -122,8 +122,9 @@ class Keeper:
 
     @property
     def running(self) -> tuple[Node, ...] | None:
-        """The other nodes that had a session at the last look; None if this one has none."""
-        return self._running if self._is_fresh() else None
+        """The other nodes that have a session; None if this one has none, or could not look."""
+        has_looked = trio.current_time() - self._sightings.at <= GAP_S
+        return self._running if has_looked and self._is_fresh() else None
 
     def _answers(self, shard: int) -> bool:
         begun = self._own.get(shard, inf) <= trio.current_time()

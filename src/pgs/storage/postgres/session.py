@@ -123,9 +123,16 @@ class WriterSession:
 
     @property
     def address(self) -> dict[str, str]:
-        """The host and port of this server, for connections that must reach the same one."""
+        """The host, IP address and port of this server, for connections that must reach it too.
+
+        After a fail-over the name may lead to another server.
+        """
         opened = self.connection.opened
-        return {"host": opened.host.decode(), "port": opened.port.decode()}
+        return {
+            "host": opened.host.decode(),
+            "hostaddr": opened.hostaddr.decode(),  # "" for a Unix socket
+            "port": opened.port.decode(),
+        }
 
     def close(self) -> None:
         """End the session, and with it the lock."""
