@@ -15,8 +15,10 @@ export interface PageProps {
   environment: Environment;
   /** What the page is about, from its address, for a page about one thing. */
   id: string | null;
-  /** Says what was done, on the screen and to screen readers. */
-  /** Says what was done. `good` is false if it was done and has failed. */
+  /**
+   * Says what was done, on the screen and to screen readers. `good` is false if it was done and has
+   * failed.
+   */
   tell(text: string, good?: boolean): void;
 }
 

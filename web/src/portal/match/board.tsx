@@ -98,7 +98,7 @@ function saidOf(match: Match, moves: readonly Move[], at: number): string {
 
 function Steps({ at, last, go }: { at: number; last: number; go(to: number): void }) {
   return (
-    <div class="row steps" role="group" aria-label="Steps">
+    <div class="row stepper" role="group" aria-label="Steps">
       <button
         type="button"
         class="btn sq"

@@ -2,6 +2,7 @@
 
 import type { Environment } from '../api';
 import type { Will } from '../parts/dialog';
+
 export interface Game {
   gameId: string;
   name: string;
