@@ -41,7 +41,7 @@ def admin(browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
     visitor.press("Create test key")
     visitor.dialog.get_by_label("Six digits").fill("000000")
     visitor.dialog.get_by_text("This code is wrong").wait_for()
-    visitor.dialog.get_by_text("Before a lock of 15 minutes: 4 tries.").wait_for()
+    visitor.dialog.get_by_text("Before a lock: 4 tries.").wait_for()
     assert axe_faults_in_both_schemes(visitor.page) == []
     visitor.confirm()
     assert visitor.status_of(visitor.take_key()) == 200

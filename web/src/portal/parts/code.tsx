@@ -24,19 +24,18 @@ export function lockOf({ lockedUntil, needsReset }: Account['stepUp']): string {
 const stepUpOf = async (api: Api) => (await api.read<Account>('account')).stepUp;
 
 /** What a refused code means for the person, in words. */
-async function meaningOf(api: Api, error: unknown, isFirst: boolean): Promise<string> {
+export async function meaningOf(api: Api, error: unknown, isFirst: boolean): Promise<string> {
   const reason = error instanceof Refused ? error.reason : '';
   if (reason !== 'step_up_locked' && reason !== 'invalid_code') {
     return error instanceof Error ? error.message : String(error);
   }
-  const stepUp = await stepUpOf(api);
-  const lock = lockOf(stepUp);
+  const stepUp = await stepUpOf(api).catch(() => null);
+  const lock = stepUp === null ? '' : lockOf(stepUp);
   if (lock !== '') return lock;
-  const { triesLeft } = stepUp;
+  if (reason === 'step_up_locked') return (error as Refused).message;
+  const triesLeft = stepUp?.triesLeft;
   const left =
-    triesLeft === undefined
-      ? ''
-      : ` Before a lock of 15 minutes: ${many(triesLeft, 'try', 'tries')}.`;
+    triesLeft === undefined ? '' : ` Before a lock: ${many(triesLeft, 'try', 'tries')}.`;
   const why = isFirst
     ? 'This is no code of the secret that is shown here. Scan that one, and take its next code.'
     : 'This code is wrong, or was used before. Wait for the next one: each works once.';
@@ -54,17 +53,30 @@ interface CodeFormProps {
   onDone(): void;
 }
 
+/** What stands at the field: at first a lock, if there is one and no code was refused meanwhile. */
+function useProblem(api: Api) {
+  const [problem, setProblem] = useState('');
+  useEffect(() => {
+    let wanted = true;
+    // Without the account, a locked code says so when it is sent.
+    stepUpOf(api).then(
+      (stepUp) => wanted && setProblem((said) => said || lockOf(stepUp)),
+      () => null,
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [api]);
+  return [problem, setProblem] as const;
+}
+
 /** A field for six digits. The sixth sends them. A wrong code stays in the field, selected. */
 export function CodeForm({ api, label, help, isFirst = false, foot, onDone }: CodeFormProps) {
-  const [problem, setProblem] = useState('');
+  const [problem, setProblem] = useProblem(api);
   const [busy, setBusy] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const under = useRef(false);
   const id = useId();
-  useEffect(() => {
-    // Without the account, a locked code says so when it is sent.
-    stepUpOf(api).then((stepUp) => setProblem(lockOf(stepUp)), () => null);
-  }, [api]);
   const send = async (event?: Event) => {
     event?.preventDefault();
     if (under.current) return;
@@ -75,7 +87,7 @@ export function CodeForm({ api, label, help, isFirst = false, foot, onDone }: Co
       await api.factor('totp/verify', { code: field.current?.value ?? '' });
       onDone();
     } catch (error) {
-      setProblem(await meaningOf(api, error, isFirst).catch(String));
+      setProblem(await meaningOf(api, error, isFirst));
       field.current?.select();
     } finally {
       under.current = false;
