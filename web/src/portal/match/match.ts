@@ -1,6 +1,6 @@
 /** The shapes of matches in the admin API, and their words. */
 
-import { dollars } from '../parts/format';
+import { dollars, many } from '../parts/format';
 
 export interface MatchSeat {
   seatId: string;
@@ -147,6 +147,14 @@ export function moneySaid(match: Match): string {
   const back = match.seats.reduce((sum, seat) => sum + (seat.refundUsdCents ?? 0), 0);
   return `${dollars(back)} was returned`;
 }
+
+/** How many seats wait and how many are pending: `2 waiting seats and 1 pending seat`. */
+export const countOfSeats = (seats: readonly Seat[]) =>
+  ['waiting', 'pending']
+    .map((state) => [seats.filter(({ status }) => status === state).length, state] as const)
+    .filter(([count]) => count > 0)
+    .map(([count, state]) => many(count, `${state} seat`))
+    .join(' and ');
 
 /** An id with its middle left out. */
 export const shortId = (id: string) =>

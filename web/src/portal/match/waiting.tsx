@@ -1,4 +1,4 @@
-/** Seats that wait for an opponent, in a table, as the pages that list some show them. */
+/** Seats that are in no match yet, in a table, as the pages that list some show them. */
 
 import type { Environment } from '../api';
 import { Copy } from '../parts/copy';
@@ -35,7 +35,7 @@ export function WaitingSeats({ environment, seats }: WaitingProps) {
           ),
         },
         { head: 'Player', cell: ({ playerId }) => playerId },
-        { head: 'Waits since', cell: ({ seatedAt }) => <Ago at={seatedAt} /> },
+        { head: 'Since', cell: ({ seatedAt }) => <Ago at={seatedAt} /> },
         { head: 'Until', cell: ({ expiresAt }) => timeOf(expiresAt, 'not yet known') },
         { head: 'Game and tier', cell: ({ gameId, tierId }) => `${gameId}, ${tierId}` },
         { head: 'Your reference', cell: ({ partnerRef }) => partnerRef ?? '–' },

@@ -3,12 +3,13 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Api, Environment } from '../api';
 import { many } from '../parts/format';
+import { countOfSeats } from '../match/match';
 import type { Match, Seat } from '../match/match';
 
-/** How many matches one search shows. */
+/** How many matches, and how many seats, one search shows. */
 export const SHOWN = 100;
 
-/** How many pages one search reads, because filters may leave few matches of a page. */
+/** How many pages one search reads, because a page may have few entries, or none. */
 const PAGES_MAX = 10;
 
 /** What a text may be, in the order in which the answers are preferred. */
@@ -23,25 +24,22 @@ export type Kind = (typeof KINDS)[number][0] | 'seatId' | 'matchId';
 export interface Found {
   kind: Kind;
   matches: Match[];
-  /** Seats that wait, and so are in no match. For the id of a seat: that seat in any state. */
+  /** Seats that are in no match yet. For the id of a seat: that seat in any state. */
   seats: Seat[];
   hasMore: boolean;
 }
 
 /** How much was found: `1 waiting seat and 2 matches`. */
-export function countOfFound({ matches, seats }: Found): string {
+export function countOfFound({ kind, matches, seats, hasMore }: Found): string {
+  if (kind === 'seatId') return 'a seat';
   const counts = [
-    seats.length > 0 && many(seats.length, 'waiting seat'),
+    countOfSeats(seats),
     (matches.length > 0 || seats.length === 0) && many(matches.length, 'match', 'matches'),
   ];
-  return counts.filter(Boolean).join(' and ');
+  return (hasMore ? 'at least ' : '') + counts.filter(Boolean).join(' and ');
 }
 
-interface Page {
-  matches: Match[];
-  hasMore: boolean;
-  nextCursor: string | null;
-}
+type Reader = Pick<Api, 'read'>;
 
 interface Wanted {
   environment: Environment;
@@ -50,7 +48,27 @@ interface Wanted {
   filters: string;
 }
 
-async function ask(api: Api, wanted: Wanted, kind: Kind): Promise<Found> {
+interface Listed<T> {
+  entries: T[];
+  hasMore: boolean;
+}
+
+/** The first entries of a list, whose answers have them under `name`. */
+async function listed<T>(api: Reader, path: string, name: string): Promise<Listed<T>> {
+  const entries: T[] = [];
+  let cursor: string | null = null;
+  let turns = 0;
+  do {
+    const at: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const page: Record<string, T[]> & { nextCursor: string | null } = await api.read(path + at);
+    entries.push(...(page[name] ?? []));
+    cursor = page.nextCursor;
+    turns += 1;
+  } while (cursor !== null && entries.length < SHOWN && turns < PAGES_MAX);
+  return { entries: entries.slice(0, SHOWN), hasMore: cursor !== null || entries.length > SHOWN };
+}
+
+async function ask(api: Reader, wanted: Wanted, kind: Kind): Promise<Found> {
   const query = `environment=${wanted.environment}`;
   const text = encodeURIComponent(wanted.text);
   if (kind === 'matchId') {
@@ -62,29 +80,25 @@ async function ask(api: Api, wanted: Wanted, kind: Kind): Promise<Found> {
     return { kind, matches: [], seats: [seat], hasMore: false };
   }
   const { filters } = wanted;
-  // The filters are about matches.
-  const waiting =
-    filters === ''
-      ? api.read<{ seats: Seat[] }>(`seats?${query}&${kind}=${text}&limit=${SHOWN}`)
-      : { seats: [] };
   const path = `matches?${query}&${kind}=${text}${filters}&limit=${filters === '' ? SHOWN : 500}`;
-  const matches: Match[] = [];
-  let cursor: string | null = null;
-  let turns = 0;
-  do {
-    const at: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const page = await api.read<Page>(path + at);
-    matches.push(...page.matches);
-    cursor = page.nextCursor;
-    turns += 1;
-  } while (cursor !== null && matches.length < SHOWN && turns < PAGES_MAX);
-  const hasMore = cursor !== null || matches.length > SHOWN;
-  const { seats } = await waiting;
-  return { kind, matches: matches.slice(0, SHOWN), seats, hasMore };
+  // The filters are about matches.
+  const none: Listed<Seat> = { entries: [], hasMore: false };
+  const [matches, seats] = await Promise.all([
+    listed<Match>(api, path, 'matches'),
+    filters === ''
+      ? listed<Seat>(api, `seats?${query}&${kind}=${text}&limit=${SHOWN}`, 'seats')
+      : none,
+  ]);
+  return {
+    kind,
+    matches: matches.entries,
+    seats: seats.entries,
+    hasMore: matches.hasMore || seats.hasMore,
+  };
 }
 
 /** Returns what each meaning of a text finds, without the meanings that find nothing. */
-async function search(api: Api, wanted: Wanted): Promise<Found[]> {
+export async function search(api: Reader, wanted: Wanted): Promise<Found[]> {
   const kinds: readonly Kind[] = wanted.text.startsWith('mat_')
     ? ['matchId']
     : wanted.text.startsWith('sea_')

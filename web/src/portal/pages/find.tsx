@@ -18,7 +18,7 @@ import { linkTo } from '../routes';
 import { FilterLine, filtersOf, NothingFits } from './find-filters';
 import type { Change, Filters, Known } from './find-filters';
 import { KeepMatches } from './find-keep';
-import { countOfFound, KINDS, otherOf, SHOWN, useSearch } from './find-search';
+import { countOfFound, KINDS, otherOf, useSearch } from './find-search';
 import type { Found, Kind, Searched } from './find-search';
 
 /** How many matches are listed before a search, and how many a press adds. */
@@ -125,14 +125,11 @@ function answerOf(
       ? `Nothing by that name in ${environment}, but there is in ${otherOf(environment)}.`
       : `Nothing by that name, neither in test nor in live.`;
   }
-  const number = found.hasMore
-    ? `${found.matches.length < SHOWN ? 'at least' : 'more than'} ${countOfFound(found)}`
-    : countOfFound(found);
   const latest = found.matches[0]?.endedAt ?? found.matches[0]?.startedAt;
   const ago = latest === undefined ? '' : `, the latest ${agoOf(latest)}`;
   return (
     <strong>
-      {searched.text} has {number} in {environment}
+      {searched.text} has {countOfFound(found)} in {environment}
       {ago}.
     </strong>
   );

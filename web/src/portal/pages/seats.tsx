@@ -1,4 +1,4 @@
-/** The seats that wait for an opponent, and the page of one of them. */
+/** The seats that are in no match yet, and the page of one of them. */
 
 import { useEffect } from 'preact/hooks';
 import { go } from '../address';
@@ -7,7 +7,7 @@ import type { Environment } from '../api';
 import type { Seat } from '../match/match';
 import { WaitingSeats } from '../match/waiting';
 import { curlOf } from '../now/curl';
-import { PageFrame, useReading } from '../page';
+import { BoldFirst, PageFrame, useReading } from '../page';
 import type { PageProps } from '../page';
 import { Button, LinkButton } from '../parts/button';
 import { Card } from '../parts/card';
@@ -22,11 +22,31 @@ export default function Seats(props: PageProps) {
   return props.id === null ? <All {...props} /> : <One {...props} id={props.id} />;
 }
 
+/** How many seats wait, and how many are pending, in two parts. `whole`: these are all. */
+export function waitsSay(
+  seats: readonly Pick<Seat, 'status'>[],
+  whole: boolean,
+  environment: Environment,
+): [string, string] {
+  const least = whole ? '' : 'At least ';
+  const waiting = seats.filter(({ status }) => status === 'waiting').length;
+  const pending = seats.length - waiting;
+  const wait = `${many(waiting, 'seat')} ${waiting === 1 ? 'waits' : 'wait'} for an opponent`;
+  return [
+    waiting === 0 && whole
+      ? `Nobody waits in ${environment}.`
+      : `${least}${wait} in ${environment}.`,
+    pending === 0
+      ? ''
+      : `${least}${many(pending, 'seat')} ${pending === 1 ? 'is' : 'are'} pending: the stake is ` +
+        'not confirmed yet.',
+  ];
+}
+
 function All({ api, environment }: PageProps) {
   const path = `seats?environment=${environment}`;
   const { entries, whole, error, more, readAgain } = useList<Seat>(api, path, 'seats', false);
   const seats = [...(entries ?? [])].sort((one, other) => one.seatedAt - other.seatedAt);
-  const count = `${whole ? '' : 'More than '}${many(seats.length, 'seat')}`;
   return (
     <PageFrame
       title="Waiting seats"
@@ -34,9 +54,7 @@ function All({ api, environment }: PageProps) {
         seats.length === 0 ? (
           `Nobody waits in ${environment}.`
         ) : (
-          <strong>
-            {count} {seats.length === 1 ? 'waits' : 'wait'} for an opponent in {environment}.
-          </strong>
+          <BoldFirst parts={waitsSay(seats, whole, environment)} />
         )
       }
       acts={
@@ -162,12 +180,16 @@ function Life({ seat, environment }: { seat: Seat; environment: Environment }) {
           <dd>
             <a href={findIn(environment, seat.playerId)}>{seat.playerId}</a>
           </dd>
-          <dt>Waiting since</dt>
+          <dt>{status === 'waiting' ? 'Waiting since' : 'Asked for'}</dt>
           <dd>
             <Full at={seatedAt} />
           </dd>
-          <dt>Until</dt>
-          <dd>{timeOf(expiresAt, 'not yet known')}</dd>
+          {status === 'waiting' && (
+            <>
+              <dt>Until</dt>
+              <dd>{timeOf(expiresAt, 'not yet known')}</dd>
+            </>
+          )}
           <dt>Stake</dt>
           <dd>
             {dollars(seat.stakeUsdCents)}, {seat.stakeStatus}
