@@ -1,15 +1,77 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ComponentChildren, VNode } from 'preact';
 import { Refused } from '../src/portal/api';
 import type { Account, Api } from '../src/portal/api';
+import type { LoggedEvent } from '../src/portal/changes';
 import type { Seat } from '../src/portal/match/match';
 import { countOfFound, search } from '../src/portal/pages/find-search';
 import { waitsSay } from '../src/portal/pages/seats';
+import { readSaves, savesOf } from '../src/portal/pages/webhook-saves';
+import { answerOf } from '../src/portal/pages/webhooks';
 import { meaningOf } from '../src/portal/parts/code';
+import type { Attempt, Webhook } from '../src/portal/words/attempts';
+
+const NOW = Math.floor(Date.now() / 1000);
+const DAY_S = 86_400;
+
+const textOf = (node: ComponentChildren): string => {
+  if (Array.isArray(node)) return node.map(textOf).join('');
+  if (typeof node === 'object' && node !== null) {
+    return textOf((node as VNode).props.children as ComponentChildren);
+  }
+  return typeof node === 'string' || typeof node === 'number' ? String(node) : '';
+};
 
 /** An API whose reads `answer` answers by their paths. */
 const reading = (answer: (path: string) => unknown) =>
   ({ read: async (path: string) => answer(path) }) as unknown as Api;
+
+const webhook: Webhook = {
+  url: 'https://one.example', enabled: true, consecutiveFailures: 0, createdAt: 0,
+  secretRotatedAt: 0, disabledAt: null,
+};
+const failed: Attempt = {
+  attemptId: 'a', nudgeId: 'n', at: NOW - 50, try: 1, delivered: false, durationMs: 3,
+  responseBody: '', test: false, resend: true, statusCode: 503,
+};
+
+test('a try that failed after the address was saved is not denied', () => {
+  const says = (last: number) => textOf(answerOf(webhook, [failed], 'test', { since: 1, last }));
+  assert.match(says(NOW - 60), /^The last try failed: it was answered with 503\./);
+  assert.match(says(0), /^The last try failed/);
+  assert.match(says(NOW - 40), /Nothing has been sent since the address was saved/);
+});
+
+const saved = (at: number, url: string, environment = 'test') =>
+  ({ eventId: '', at, actor: '', action: 'webhook.saved', detail: { url, environment } });
+const other = (at: number): LoggedEvent =>
+  ({ eventId: '', at, actor: '', action: 'key.created', detail: {} });
+
+test('the saves of an address are looked for behind the first page of the log', async () => {
+  const pages = [
+    [other(NOW - 10), saved(NOW - 20, 'two', 'live')],
+    [saved(NOW - 30, 'one'), saved(NOW - 40, 'one')],
+    [saved(NOW - 50, 'two')],
+    [saved(NOW - 60, 'one')],
+  ];
+  let read = 0;
+  const api = reading(() => ({ events: pages[read++], nextCursor: `c${read}` }));
+  const log = await readSaves(api, 'test');
+  assert.equal(read, 3);
+  assert.deepEqual(savesOf('one', log), { since: NOW - 40, last: NOW - 30 });
+  assert.deepEqual(savesOf('three', log), { since: 0, last: 0 });
+});
+
+test('a log that is cut short claims no try from before what was read of it', async () => {
+  let read = 0;
+  const api = reading(() => ({ events: [other(NOW - ++read)], nextCursor: 'more' }));
+  const log = await readSaves(api, 'test');
+  assert.deepEqual(savesOf('one', log), { since: NOW - 10, last: 0 });
+  const old = reading(() => ({ events: [saved(NOW - 31 * DAY_S, 'one')], nextCursor: 'more' }));
+  const since = NOW - 31 * DAY_S;
+  assert.deepEqual(savesOf('one', await readSaves(old, 'test')), { since, last: since });
+});
 
 const seats = (count: number, status = 'waiting') =>
   Array.from({ length: count }, () => ({ status }) as Seat);

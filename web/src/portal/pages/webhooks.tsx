@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Refused } from '../api';
 import type { Environment } from '../api';
-import type { LoggedEvent } from '../changes';
 import { mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
 import type { PageProps } from '../page';
 import { Button } from '../parts/button';
@@ -18,39 +17,35 @@ import { Attempts } from './webhook-attempts';
 import type { Resending } from './webhook-attempts';
 import { Days } from './webhook-days';
 import { Address, Endpoint, WhatToDo } from './webhook-endpoint';
-
-/** For how many seconds the service keeps attempts. */
-const KEPT_S = 30 * 86_400;
+import { KEPT_S, savesOf, useSaves } from './webhook-saves';
+import type { Saves } from './webhook-saves';
 
 interface State {
   webhook?: Webhook;
   signingSecret?: string;
 }
 
-/**
- * Since when nudges go to the address of the webhook, in epoch seconds. It comes from the event
- * log, because attempts do not name their address. 0: longer than the newest events reach back.
- */
-function savedAt(
-  webhook: Webhook | undefined,
-  environment: Environment,
-  events: readonly LoggedEvent[],
-) {
-  let since = 0;
-  for (const { action, at, detail } of events) {
-    if (action !== 'webhook.saved' || detail.environment !== environment) continue;
-    if (detail.url !== webhook?.url) break;
-    since = at;
+/** What the newest try means if it failed and no nudge counts as failed since the save. */
+function failedSays(newest: Attempt, saved: number) {
+  if (!newest.test && newest.at <= saved) {
+    return <>On. Nothing has been sent since the address was saved: send a test event.</>;
   }
-  return since;
+  return (
+    <>
+      <strong>
+        The last {newest.test ? 'test event' : 'try'} failed: it {toldOf(newest)}.
+      </strong>{' '}
+      Nudges go there all the same.
+    </>
+  );
 }
 
 /** The first sentences of the page: whether nudges arrive, and why not. */
-function answerOf(
+export function answerOf(
   webhook: Webhook | undefined,
   attempts: readonly Attempt[],
   where: string,
-  since: number,
+  { since, last: saved }: Saves,
 ) {
   if (webhook === undefined) {
     return `No webhook in ${where}. Your server learns of results only when it polls.`;
@@ -82,17 +77,7 @@ function answerOf(
     );
   }
   const newest = attempts[0];
-  if (newest !== undefined && !newest.delivered && !newest.test) {
-    return <>On. Nothing has been sent since the address was saved: send a test event.</>;
-  }
-  if (newest?.test && !newest.delivered) {
-    return (
-      <>
-        <strong>The last test event failed: it {toldOf(newest)}.</strong> Nudges go there all the
-        same.
-      </>
-    );
-  }
+  if (newest !== undefined && !newest.delivered) return failedSays(newest, saved);
   if (last === undefined) {
     const lately = since > Date.now() / 1000 - KEPT_S ? 'yet' : 'in the last thirty days';
     return <>On. Nothing has been sent to this address {lately}: send a test event.</>;
@@ -200,7 +185,7 @@ export default function Webhooks(props: PageProps) {
   const path = `webhooks/${environment}`;
   const { value, error, readAgain } = useReading<State>(api, path);
   const log = useList<Attempt>(api, `${path}/attempts`, 'attempts', true);
-  const changes = useReading<{ events: LoggedEvent[] }>(api, 'events?limit=500');
+  const changes = useSaves(api, environment);
   const attempts = log.entries ?? [];
   const doing = useActs(props, async () => {
     await Promise.all([changes.readAgain(), readAgain()]);
@@ -208,15 +193,15 @@ export default function Webhooks(props: PageProps) {
   });
   const { acts, asking, secret } = doing;
   const webhook = value?.webhook;
-  const since = savedAt(webhook, environment, changes.value?.events ?? []);
+  const saves = savesOf(webhook?.url, changes.value);
   /** Those that went to the address of now. */
-  const ours = attempts.filter(({ at }) => at >= since);
+  const ours = attempts.filter(({ at }) => at >= saves.since);
   const offered = mayWrite(account) ? acts : null;
   const refused = refusalOf(doing.error);
   return (
     <PageFrame
       title="Webhooks"
-      answer={answerOf(webhook, ours, environment, since)}
+      answer={answerOf(webhook, ours, environment, saves)}
       acts={webhook?.enabled && offered !== null ? <SendTest acts={offered} /> : undefined}
       error={error ?? log.error ?? changes.error}
       loading={!(value && log.entries && changes.value)}

@@ -1,0 +1,69 @@
+/** When the address of a webhook was saved, which the event log alone tells. */
+
+import { useCallback } from 'preact/hooks';
+import type { Api, Environment } from '../api';
+import type { LoggedEvent } from '../changes';
+import { useReadingOf } from '../page';
+
+/** For how many seconds the service keeps attempts. */
+export const KEPT_S = 30 * 86_400;
+
+/** How many pages of the log are read. */
+const PAGES_MAX = 10;
+
+/** The saves of an environment, the newest first. */
+export interface SaveLog {
+  saves: readonly LoggedEvent[];
+  /** Up to when an older save may be missing, in epoch seconds. 0: none that matters is missing. */
+  reach: number;
+}
+
+export interface Saves {
+  /** Since when nudges go to the address, in epoch seconds. 0: longer than is known. */
+  since: number;
+  /** When the address was last saved. Saving it again clears the failures. 0: not known. */
+  last: number;
+}
+
+/** Since when nudges go to `url`. Attempts do not name their address, so the log is asked. */
+export function savesOf(url: string | undefined, log: SaveLog | null): Saves {
+  let since = log?.reach ?? 0;
+  let last = 0;
+  for (const { at, detail } of log?.saves ?? []) {
+    if (detail.url !== url) break;
+    since = at;
+    last ||= at;
+  }
+  return { since, last };
+}
+
+/** Reads the log back to a save of another address, or to one that is older than all attempts. */
+export async function readSaves(api: Pick<Api, 'read'>, environment: Environment) {
+  const kept = Date.now() / 1000 - KEPT_S;
+  const saves: LoggedEvent[] = [];
+  let cursor: string | null = null;
+  let reach = 0;
+  for (let turns = 0; turns < PAGES_MAX; turns += 1) {
+    const at: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const page: { events: LoggedEvent[]; nextCursor: string | null } = await api.read(
+      `events?limit=500${at}`,
+    );
+    saves.push(
+      ...page.events.filter(
+        ({ action, detail }) => action === 'webhook.saved' && detail.environment === environment,
+      ),
+    );
+    const url = saves[0]?.detail.url;
+    const isEnough = saves.some((save) => save.at < kept || save.detail.url !== url);
+    cursor = page.nextCursor;
+    if (isEnough || cursor === null) return { saves, reach: 0 };
+    reach = page.events.at(-1)?.at ?? reach;
+  }
+  return { saves, reach };
+}
+
+export const useSaves = (api: Api, environment: Environment) =>
+  useReadingOf<SaveLog>(
+    api,
+    useCallback(() => readSaves(api, environment), [api, environment]),
+  );
