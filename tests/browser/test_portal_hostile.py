@@ -121,7 +121,7 @@ def test_markup_in_a_text_of_the_service_is_shown_as_text(
 def test_markup_in_what_a_page_opens_is_shown_as_text(admin: Visitor) -> None:
     attempt = admin.call("GET", "webhooks/test/attempts")["attempts"][0]
     event = admin.call("GET", "events")["events"][0]
-    (match,) = admin.call("GET", "matches?environment=test")["matches"]
+    match, *_ = admin.call("GET", "matches?environment=test")["matches"]
     _poison(admin)
     admin.go(f"test/webhooks?open={attempt['attemptId']}", "Webhooks")
     expect(admin.page.get_by_role("region", name="Answer")).to_contain_text(_MARKUP)
