@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import coverage
 import pytest
 import structlog
 from hypothesis import settings
@@ -33,6 +34,18 @@ def _length(item: pytest.Item) -> int:
     if not marks & {"torture", "slow", "exhaustive"} or marks & {"postgres", "browser"}:
         return 2
     return 1 if "parametrize" in marks else 0
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Save what a process of the run has measured.
+
+    Otherwise it is saved when the process exits. pytest-xdist kills a process that takes more than
+    10 s to exit (its `EXIT_TIMEOUT`), as on a busy machine, and the coverage then lacks its part.
+    """
+    measuring = coverage.Coverage.current()
+    if measuring is not None and hasattr(session.config, "workerinput"):
+        measuring.save()
 
 
 @pytest.fixture(scope="session")
