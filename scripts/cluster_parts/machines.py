@@ -162,8 +162,9 @@ def in_own_network(argv: Sequence[str], environ: Mapping[str, str] = os.environ)
     tried: list[Any] = [unshare, "--net", "true"]
     if unshare is None or subprocess.run(tried, check=False, capture_output=True).returncode:
         return False
+    environ = {**environ, "CLUSTER_OWN_NETWORK": "1"}
     # The process replaces itself.
-    os.execve(unshare, [unshare, "--net", *argv], {**environ, "CLUSTER_OWN_NETWORK": "1"})  # noqa: S606
+    os.execve(unshare, [unshare, "--net", *argv], environ)  # noqa: S606
 
 
 def ending() -> list[str]:

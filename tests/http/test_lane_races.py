@@ -31,7 +31,8 @@ def _pair() -> tuple[trio.SocketStream, socket.socket]:
 def _connection(stream: trio.SocketStream) -> LaneConnection:
     lane: Any = SimpleNamespace(now=trio.current_time)
     owner: Any = "owner"
-    return LaneConnection(lane, _config(), owner, stream, stream.send_all)  # type: ignore[arg-type]  # nothing is sent
+    # Nothing is sent, so what `send_all` returns does not matter.
+    return LaneConnection(lane, _config(), owner, stream, stream.send_all)  # type: ignore[arg-type]
 
 
 def _socket(stream: trio.SocketStream, send: Any) -> LaneSocket:

@@ -137,7 +137,8 @@ async def test_a_server_that_cannot_be_reached_is_tried_until_it_can(
             raise StoreOutage("nobody there")
         return connect(url, "another node listens")
 
-    heard = Notices(try_to_connect, "another node")  # type: ignore[arg-type]  # the type of libpq's object
+    # The type of libpq's object does not matter here.
+    heard = Notices(try_to_connect, "another node")  # type: ignore[arg-type]
     heard.start()
     with trio.fail_after(10):
         await heard.wait()

@@ -26,7 +26,7 @@ R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 
 PIPED_WIDTH = 160
-"""Columns of a table when the output is not a terminal: wide enough for every id."""
+"""Characters in a line of a table when the output is not a terminal: room for every id."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value and nothing else.")]
 ConfigFile = Annotated[

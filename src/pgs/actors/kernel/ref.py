@@ -30,7 +30,7 @@ class Mailbox(Protocol):
 
 
 class Ref:
-    """The address of an actor. Get a new `Ref` for every message; do not keep one."""
+    """Sends messages to one actor. Get a new `Ref` for each message; do not keep one."""
 
     __slots__ = ("_mailbox",)
 

@@ -50,7 +50,7 @@ class KeptErrors:
 
 
 async def finalise_days(parts: Parts, directory: PartnerDirectory) -> None:
-    """Make yesterday final for every partner and environment. Raises what asking an actor raises.
+    """Make the day before final for each partner and environment. Raises `Overloaded`, `Crashed`.
 
     If the money of a day is not all recorded, the next run tries that day again.
     """
@@ -65,7 +65,7 @@ async def finalise_days(parts: Parts, directory: PartnerDirectory) -> None:
 
 
 async def assemble_invoices(parts: Parts, directory: PartnerDirectory) -> None:
-    """Assemble the invoices of past months. Raises what asking an actor raises."""
+    """Assemble the invoices of past months. Raises `Overloaded` or `Crashed`."""
     errors, last = KeptErrors(), month_of(day_of(parts.clock.now())) - 1
 
     async def assemble(partner_id: str, environment: Environment, month: int) -> None:

@@ -14,6 +14,7 @@ from pgs.domain.play import Move
 from pgs.http.admin.authorization import AdminCall
 from pgs.http.admin.endpoints import LIST_QUERY, admin_read
 from pgs.http.admin.paths import environment_asked
+from pgs.http.admin.seats import seat_named
 from pgs.http.admin.webhooks import AttemptRecord, attempt_record
 from pgs.http.api.endpoint import Answer
 from pgs.http.api.lists import Page, Wanted, cut, page_to, wanted_limit, wanted_page
@@ -24,7 +25,7 @@ from pgs.storage import support
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.moves import moves_of_match
 from pgs.storage.reader import Reader
-from pgs.storage.seats import find_by_idempotency_key, find_match_with_seats, find_seat
+from pgs.storage.seats import find_match_with_seats
 from pgs.storage.support import LedgerLine, Span, TimedMatch, TimedPage
 
 _KIND: Final = "admin.matches"
@@ -144,13 +145,8 @@ async def _find(
     database, query = call.services.parts.database, call.query
     owner = (call.principal.account.partner_id, environment)
     if "seatId" in query or "idempotencyKey" in query:
-        seat = (
-            await find_seat(database.reader, owner[0], query["seatId"])
-            if "seatId" in query
-            else await find_by_idempotency_key(database.reader, *owner, query["idempotencyKey"])
-        )
-        known = seat is not None and seat.environment == environment and seat.seq < before
-        return [(seat.seq, seat.match_id)] if known and seat and seat.match_id else []
+        seat = await seat_named(call, environment)
+        return [(seat.seq, seat.match_id)] if seat and seat.match_id and seat.seq < before else []
     page = (before, page_size)
 
     async def read(reader: Reader) -> list[tuple[int, str]]:

@@ -54,18 +54,24 @@ async def list_seats(call: AdminCall) -> Answer:
     return FoundSeats(records, page.next_cursor, page.has_more)
 
 
+async def seat_named(call: AdminCall, environment: Environment) -> Seat | None:
+    """Return the seat with the `seatId` or `idempotencyKey` of the query, None if there is none."""
+    reader, query = call.services.parts.database.reader, call.query
+    partner_id = call.principal.account.partner_id
+    if "seatId" not in query:
+        key = query["idempotencyKey"]
+        return await find_by_idempotency_key(reader, partner_id, environment, key)
+    seat = await find_seat(reader, partner_id, query["seatId"])
+    return seat if seat and seat.environment == environment else None
+
+
 async def _find(call: AdminCall, environment: Environment, wanted: Wanted) -> OpenSeats:
     """Return the seats that the narrowest filter finds."""
     database, query = call.services.parts.database, call.query
     owner = (call.principal.account.partner_id, environment)
     if "seatId" in query or "idempotencyKey" in query:
-        seat = (
-            await find_seat(database.reader, owner[0], query["seatId"])
-            if "seatId" in query
-            else await find_by_idempotency_key(database.reader, *owner, query["idempotencyKey"])
-        )
-        known = seat is not None and seat.environment == environment and seat.status in OPEN
-        return OpenSeats([seat] if known and seat else [], None)
+        seat = await seat_named(call, environment)
+        return OpenSeats([seat] if seat and seat.status in OPEN else [], None)
     page = (_place(wanted), wanted.limit)
 
     async def read(reader: Reader) -> OpenSeats:

@@ -182,7 +182,8 @@ def _fill_file(source: psycopg.Connection[Any], target: File) -> Copied:
     for table in tables:
         target.execute(f"delete from {table.name}")  # noqa: S608 - our own names
         places = ", ".join("?" * table.width)
-        insert = f"insert into {table.name} ({table.columns}) values ({places})"  # noqa: S608 - ours
+        # These names are ours, too.
+        insert = f"insert into {table.name} ({table.columns}) values ({places})"  # noqa: S608
         for row in _streamed(source, table):
             target.execute(insert, row)
             rows += 1

@@ -19,7 +19,7 @@ _OWN: Final = (
     "left join heartbeat alone on alone.name = 'writes' where own.name = $1"
 )
 # Only constants are put into these texts.
-_GREATEST: Final = f"select coalesce(max(beats), 0) from heartbeat where {_ALL}"  # noqa: S608 - ours
+_GREATEST: Final = f"select coalesce(max(beats), 0) from heartbeat where {_ALL}"  # noqa: S608
 _FIRST: Final = (
     "insert into heartbeat (name, beats) "  # noqa: S608 - ours
     f"select $1::text, coalesce(max(beats), 0) + 1 from heartbeat where {_ALL} "

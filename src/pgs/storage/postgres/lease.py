@@ -66,7 +66,8 @@ _BEAT: Final = (
 )
 _SET_STATE: Final = "update node set state = $1 where name = $2 returning name"
 _NODES: Final = (
-    "select n.name, n.address, n.session, n.beat, n.state, l.pid from node n "  # noqa: S608  constants alone
+    # Only constants are put into this text.
+    "select n.name, n.address, n.session, n.beat, n.state, l.pid from node n "  # noqa: S608
     f"left join pg_locks l on {_locks('l', PRESENCE)} and l.objid = n.number order by n.name"
 )
 _OWNED: Final = (
