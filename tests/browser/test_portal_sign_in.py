@@ -1,10 +1,9 @@
 """Windows of the portal's sign-in, and who may hold the portal's own window, in a real browser."""
 
-from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Route
+from playwright.sync_api import Route
 
 from tests.browser.axe import axe_faults_in_both_schemes
 from tests.browser.visitor import Visitor
@@ -13,14 +12,10 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def admin(browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
-    """The demo's admin."""
-    visitor = Visitor(browser, demo)
-    visitor.open("/portal/test/origins")
-    visitor.sign_in()
-    visitor.stands_at("Origins")
-    yield visitor
-    visitor.close()
+def admin(admin: Visitor) -> Visitor:
+    """The demo's admin, on the page of the origins."""
+    admin.go("test/origins", "Origins")
+    return admin
 
 
 def test_a_small_window_signs_in_again_and_the_page_keeps_what_was_typed(admin: Visitor) -> None:
