@@ -43,7 +43,7 @@ def test_the_page_of_a_waiting_seat_says_what_is_held_and_until_when(
     viewer.open(f"/portal/test/seats/{waiting['seatId']}")
     viewer.stands_at("wait-301 waits for an opponent")
     page.get_by_text("$1.00 is held until an opponent comes, or until").wait_for()
-    for text in ("cart-301", "You have paid $1.00 and wait for an opponent since"):
+    for text in ("cart-301", "You paid $1.00 and have been waiting for an opponent since"):
         page.get_by_text(text).first.wait_for()
     expect(page.get_by_role("region", name="Call that takes the seat back")).to_contain_text(
         f"/partner/seats/{waiting['seatId']}/cancel"

@@ -68,8 +68,7 @@ function All({ api, environment }: PageProps) {
       <Card flush foot={whole ? undefined : <Button onPress={more}>Show more</Button>}>
         {seats.length === 0 ? (
           <Empty icon="seat" title="A seat waits until it is paired">
-            If no opponent comes in time, its stake goes back by itself, and the seat is in a match
-            of its own.
+            If no opponent comes in time, the stake is returned, and the seat ends alone.
           </Empty>
         ) : (
           <WaitingSeats {...{ environment, seats }} />
@@ -98,8 +97,8 @@ export function toPlayer({ status, stakeUsdCents, seatedAt, expiresAt }: Seat): 
     return `Your payment of ${stake} is not confirmed yet. You cannot be paired before that.`;
   }
   return (
-    `You have paid ${stake} and wait for an opponent since ${timeOf(seatedAt)}. If nobody comes ` +
-    `by ${timeOf(expiresAt)}, all of it goes back to you by itself.`
+    `You paid ${stake} and have been waiting for an opponent since ${timeOf(seatedAt)}. If ` +
+    `nobody comes by ${timeOf(expiresAt)}, all of it is returned to you.`
   );
 }
 
