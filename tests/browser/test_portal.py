@@ -265,18 +265,3 @@ def test_somebody_without_an_account_is_told_so(browser: Browser, demo: dict[str
     visitor.sign_in("Devi Demo")
     visitor.page.get_by_role("heading", name="No invite for you").wait_for()
     visitor.close()
-
-
-def test_a_link_alone_accepts_no_invite(browser: Browser, demo: dict[str, str]) -> None:
-    visitor = Visitor(browser, demo)
-    accepted: list[str] = []
-    visitor.page.on(
-        "request", lambda sent: accepted.append(sent.url) if "/accept" in sent.url else None
-    )
-    visitor.open("/portal/join/ivt_sent-by-somebody")
-    visitor.sign_in("Devi Demo")
-    visitor.page.get_by_role("heading", name="No invite for you").wait_for()
-    visitor.press("Accept the link's invite")
-    visitor.page.get_by_text("There is no such invite").wait_for()
-    assert len(accepted) == 1
-    visitor.close()

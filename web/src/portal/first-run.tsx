@@ -7,7 +7,7 @@ import { Refused } from './api';
 import type { Account, Api } from './api';
 import { Asking } from './dialogs';
 import { FirstKey } from './first-key';
-import { InviteStep } from './invite-step';
+import { InviteStep, MemberAlready } from './invite-step';
 import { Problem } from './page';
 import { Button } from './parts/button';
 import { CodeForm, EnrolmentSecret, useEnrolment } from './parts/code';
@@ -15,10 +15,12 @@ import { Icon } from './parts/icon';
 import type { SignIn } from './sign-in';
 
 const STEPS = ['Invite', 'Authenticator', 'First key', 'First match'] as const;
-type StepName = 'invite' | 'authenticator' | 'key';
-const ORDER: Record<StepName, number> = { invite: 0, authenticator: 1, key: 2 };
+/** `member`: a member has opened an invite's link, which is no step. */
+type StepName = 'member' | 'invite' | 'authenticator' | 'key';
+const ORDER: Record<StepName, number> = { member: -1, invite: 0, authenticator: 1, key: 2 };
 
 const TITLES: Record<StepName, string> = {
+  member: 'Invite',
   invite: 'Invite',
   authenticator: 'Authenticator',
   key: 'First key',
@@ -38,10 +40,13 @@ function Steps({ at }: { at: number }) {
   );
 }
 
+const LINK = /^\/portal\/join\/([^/]+)$/;
+
 /** What the member still needs, or null if nothing: then the checklist follows. */
 async function nextStep(api: Api): Promise<{ step: StepName | null; account: Account | null }> {
   try {
     const account = await api.account();
+    if (LINK.test(location.pathname)) return { step: 'member', account };
     if (!account.stepUp.enrolled) return { step: 'authenticator', account };
     if (account.role === 'viewer') return { step: null, account };
     const { keys } = await api.read<{ keys: { status: string }[] }>('keys?limit=500');
@@ -82,16 +87,29 @@ export default function FirstRun({ api, signIn, onLeave, onReady }: FirstRunProp
     document.title = `${TITLES[at.step]} · Portal`;
     document.querySelector<HTMLElement>('main h1')?.focus();
   }, [at]);
-  const joining = /^\/portal\/join\/([^/]+)$/.exec(path)?.[1] ?? null;
+  const joining = LINK.exec(path)?.[1] ?? null;
+  /** Leaves the link, and shows what comes next. */
+  const start = () => {
+    go('/portal/start', true);
+    return look();
+  };
+  const small = at === null || ORDER[at.step] <= ORDER.invite;
   return (
     <div class="alone" data-env="test">
-      <header>{at !== null && <Steps at={ORDER[at.step]} />}</header>
-      <main class={at?.step === 'invite' || at === null ? 'card' : 'card big'}>
+      <header>{at !== null && at.step !== 'member' && <Steps at={ORDER[at.step]} />}</header>
+      <main class={small ? 'card' : 'card big'}>
         <div class="in-card stack">
           <Problem error={error} />
           {at === null && error === null && <h1>Reading …</h1>}
+          {at?.step === 'member' && <MemberAlready account={at.account!} onGoOn={start} />}
           {at?.step === 'invite' && (
-            <InviteStep {...{ api }} email={signIn.email} named={joining} onDone={look} />
+            <InviteStep
+              key={joining}
+              {...{ api, onLeave }}
+              email={signIn.email}
+              named={joining}
+              onDone={start}
+            />
           )}
           {at?.step === 'authenticator' && <Authenticator api={api} onDone={look} />}
           {at?.step === 'key' && <FirstKey api={api} onDone={look} />}

@@ -43,12 +43,18 @@ interface StartProps {
 function Start({ signIn, said }: StartProps) {
   const [problem, setProblem] = useState(said);
   const leave = () => signIn.leave().catch((error: unknown) => setProblem(String(error)));
+  const isInvited = location.pathname.startsWith('/portal/join/');
   return (
     <div class="alone">
       <main class="card">
         <div class="in-card stack">
-          <h1>Portal</h1>
-          <p>Your games, keys, prices and matches. Your organisation's sign-in opens it.</p>
+          <h1>{isInvited ? 'You were invited' : 'Portal'}</h1>
+          <p>
+            {isInvited
+              ? 'Sign in with the address that the invite was sent to. You then see who invites ' +
+                'you, and can accept.'
+              : "Your games, keys, prices and matches. Your organisation's sign-in opens it."}
+          </p>
           <p class="bad" role="alert">
             {problem}
           </p>
@@ -98,7 +104,7 @@ async function start(): Promise<void> {
   let said = '';
   if (location.pathname === '/portal/signed-in') {
     try {
-      history.replaceState(null, '', await signIn.arrive());
+      await signIn.arrive();
     } catch (error) {
       said = error instanceof Error ? error.message : String(error);
     }

@@ -134,17 +134,19 @@ export class SignIn {
     location.assign(url);
   }
 
-  /** Takes the answer of the issuer in this page's address. Returns the path to show next. */
-  async arrive(): Promise<string> {
+  /**
+   * Takes the answer of the issuer in this page's address. The path from which the sign-in was
+   * begun is then the address, even if the sign-in has failed: an invite's link is not lost.
+   */
+  async arrive(): Promise<void> {
     const stored = sessionStorage.getItem(STORED);
     sessionStorage.removeItem(STORED);
     const { search } = location;
-    history.replaceState(null, '', '/portal');
-    if (stored === null) throw new Error('This sign-in was not begun here.');
-    const asked = JSON.parse(stored) as Asked;
+    const asked = JSON.parse(stored ?? 'null') as Asked | null;
+    history.replaceState(null, '', insidePortal(asked?.back ?? '', location.origin));
+    if (asked === null) throw new Error('This sign-in was not begun here.');
     await this.#redeem(search, asked);
     sessionStorage.removeItem(SIGNED_OUT);
-    return insidePortal(asked.back, location.origin);
   }
 
   /** Gets a new token without a page. Returns whether it worked; one at a time. */
