@@ -59,6 +59,24 @@ def test_the_token_is_in_memory_alone_and_a_reload_renews_it(admin: Visitor) -> 
     assert admin.tab.origins == {admin.demo["baseUrl"], admin.demo["issuer"]}
 
 
+def test_back_does_not_lose_a_key_that_is_shown_and_a_reload_asks_first(admin: Visitor) -> None:
+    admin.open("/portal/test/games")
+    admin.stands_at("Games")
+    admin.page.get_by_role("link", name="API keys", exact=True).click()
+    admin.stands_at("API keys")
+    admin.page.get_by_label("Label of a new test key").fill("kept")
+    admin.press("Create test key")
+    admin.dialog.locator(".secret code").wait_for()
+    admin.page.go_back()
+    assert admin.dialog.is_visible()
+    assert admin.page.url.endswith("/portal/test/keys")
+    assert admin.asks_before_leaving()
+    admin.take_key()
+    assert not admin.asks_before_leaving()
+    admin.page.go_back()
+    admin.stands_at("Games")
+
+
 def test_keys_are_created_rotated_and_revoked(admin: Visitor) -> None:
     admin.open("/portal/test/keys")
     admin.stands_at("API keys")

@@ -48,10 +48,15 @@ def _connect_and_take_the_key(new: Visitor) -> None:
     new.press("Make the test key")  # no second code: the first still counts
     key = page.locator(".secret code").inner_text()
     assert page.get_by_role("button", name="Go on to the first match").is_disabled()
+    assert page.get_by_role("button", name="Do this later").count() == 0
+    assert page.get_by_role("button", name="Sign out").count() == 0
+    assert new.asks_before_leaving()
     assert axe_faults_in_both_schemes(page) == []
     assert new.status_of(key) == 200
     page.get_by_text("Its first call has arrived.").wait_for()
     page.get_by_label("I have stored it").check()
+    page.get_by_role("button", name="Do this later").wait_for()
+    assert not new.asks_before_leaving()
     new.press("Go on to the first match")
 
 

@@ -102,6 +102,13 @@ class Visitor:
         self.press("Create test key")
         return self.take_key()
 
+    def asks_before_leaving(self) -> bool:
+        """Return whether the browser asks before it leaves the document."""
+        asked = self.page.evaluate(
+            "!dispatchEvent(new Event('beforeunload', { cancelable: true }))"
+        )
+        return bool(asked)
+
     def take_key(self) -> str:
         """Read the key that is shown once, and close its dialog."""
         key = self.dialog.locator(".secret code").inner_text()

@@ -10,6 +10,22 @@ export function go(path: string, replace = false): void {
   dispatchEvent(new Event(MOVED));
 }
 
+let held: string | null = null;
+
+/** Stays at the present address until it is called with false. */
+export function hold(on: boolean): void {
+  held = on ? location.href : null;
+}
+
+/** Lets Back do nothing while the address is held. Call it before anything else listens. */
+export function guardBack(): void {
+  addEventListener('popstate', (event) => {
+    if (held === null) return;
+    event.stopImmediatePropagation();
+    history.pushState(null, '', held);
+  });
+}
+
 function useAddress<T>(read: () => T): T {
   const [value, set] = useState(read);
   useEffect(() => {

@@ -7,6 +7,7 @@ import { Problem } from './page';
 import { Button } from './parts/button';
 import { Code } from './parts/copy';
 import { Secret } from './parts/dialog';
+import { useHeld } from './parts/draft';
 import { Field } from './parts/field';
 import { Icon } from './parts/icon';
 import { Note } from './parts/note';
@@ -42,7 +43,14 @@ function useFirstCall(api: Api, keyId: string): boolean {
   return seen;
 }
 
-export function FirstKey({ api, onDone }: { api: Api; onDone(): void }) {
+interface FirstKeyProps {
+  api: Api;
+  /** Whether a key is shown that is not stored yet. */
+  onHeld(held: boolean): void;
+  onDone(): void;
+}
+
+export function FirstKey({ api, onHeld, onDone }: FirstKeyProps) {
   const [minted, setMinted] = useState<Minted | null>(null);
   const [label, setLabel] = useState('first');
   const [busy, setBusy] = useState(false);
@@ -81,21 +89,21 @@ export function FirstKey({ api, onDone }: { api: Api; onDone(): void }) {
           </div>
         </form>
       ) : (
-        <Stored {...{ api, minted, onDone }} />
+        <Stored {...{ api, minted, onHeld, onDone }} />
       )}
     </>
   );
 }
 
-interface StoredProps {
-  api: Api;
+interface StoredProps extends FirstKeyProps {
   minted: Minted;
-  onDone(): void;
 }
 
 /** The new key, until the person says that it is stored. */
-function Stored({ api, minted, onDone }: StoredProps) {
+function Stored({ api, minted, onHeld, onDone }: StoredProps) {
   const [stored, setStored] = useState(false);
+  useHeld(!stored);
+  useEffect(() => onHeld(!stored), [stored]);
   const seen = useFirstCall(api, minted.keyId);
   return (
     <>

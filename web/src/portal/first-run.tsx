@@ -1,6 +1,5 @@
 /** The steps of a new member: the invite, the authenticator, the first key, then the checklist. */
 
-import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { go, usePath } from './address';
 import { Refused } from './api';
@@ -70,6 +69,7 @@ export default function FirstRun({ api, signIn, onLeave, onReady }: FirstRunProp
   const path = usePath();
   const [at, setAt] = useState<{ step: StepName; account: Account | null } | null>(null);
   const [error, setError] = useState<unknown>(null);
+  const [held, hold] = useState(false);
   const look = () =>
     nextStep(api).then(({ step, account }) => {
       if (step !== null) {
@@ -93,11 +93,11 @@ export default function FirstRun({ api, signIn, onLeave, onReady }: FirstRunProp
     go('/portal/start', true);
     return look();
   };
-  const small = at === null || ORDER[at.step] <= ORDER.invite;
+  const isTask = at !== null && ORDER[at.step] > ORDER.invite;
   return (
     <div class="alone" data-env="test">
       <header>{at !== null && at.step !== 'member' && <Steps at={ORDER[at.step]} />}</header>
-      <main class={small ? 'card' : 'card big'}>
+      <main class={isTask ? 'card big' : 'card'}>
         <div class="in-card stack">
           <Problem error={error} />
           {at === null && error === null && <h1>Reading …</h1>}
@@ -112,16 +112,10 @@ export default function FirstRun({ api, signIn, onLeave, onReady }: FirstRunProp
             />
           )}
           {at?.step === 'authenticator' && <Authenticator api={api} onDone={look} />}
-          {at?.step === 'key' && <FirstKey api={api} onDone={look} />}
+          {at?.step === 'key' && <FirstKey api={api} onHeld={hold} onDone={look} />}
         </div>
       </main>
-      <Foot email={signIn.email} onLeave={onLeave}>
-        {at?.step === 'authenticator' || at?.step === 'key' ? (
-          <Button kind="plain" small onPress={onReady}>
-            Do this later
-          </Button>
-        ) : null}
-      </Foot>
+      <Foot email={signIn.email} {...{ held, onLeave }} onLater={isTask ? onReady : null} />
       <Asking api={api} signIn={signIn} environment="test" tell={() => {}} />
     </div>
   );
@@ -129,18 +123,26 @@ export default function FirstRun({ api, signIn, onLeave, onReady }: FirstRunProp
 
 interface FootProps {
   email: string;
+  /** Whether a key is shown that is not stored yet: nothing leads away from it. */
+  held: boolean;
+  onLater: (() => void) | null;
   onLeave(): void;
-  children: ComponentChildren;
 }
 
-function Foot({ email, onLeave, children }: FootProps) {
+function Foot({ email, held, onLater, onLeave }: FootProps) {
   return (
     <footer class="row small quiet">
       <span>{email}</span>
-      {children}
-      <Button kind="plain" small onPress={onLeave}>
-        Sign out
-      </Button>
+      {!held && onLater !== null && (
+        <Button kind="plain" small onPress={onLater}>
+          Do this later
+        </Button>
+      )}
+      {!held && (
+        <Button kind="plain" small onPress={onLeave}>
+          Sign out
+        </Button>
+      )}
     </footer>
   );
 }

@@ -27,7 +27,7 @@ import './styles/try.css';
 import './styles/theme.css';
 import './styles/terms.css';
 import './styles/invoice.css';
-import { go } from './address';
+import { go, guardBack } from './address';
 import { Api } from './api';
 import type { FirstRunProps } from './first-run';
 import { placeOf } from './routes';
@@ -111,6 +111,7 @@ async function start(): Promise<void> {
   } else {
     await signIn.renew(); // a reload keeps the sign-in
   }
+  guardBack();
   render(<Portal signIn={signIn} said={said} />, document.getElementById('portal')!);
 }
 

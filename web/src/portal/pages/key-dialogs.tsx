@@ -6,6 +6,7 @@ import { keyOf } from '../now/curl';
 import { Button } from '../parts/button';
 import { Code } from '../parts/copy';
 import { Dialog, Question, Secret, WillHappen } from '../parts/dialog';
+import { useHeld } from '../parts/draft';
 import { agoOf, timeOf } from '../parts/format';
 import { Icon } from '../parts/icon';
 import { Note } from '../parts/note';
@@ -123,6 +124,7 @@ interface SecretProps extends Pick<DialogsProps, 'api' | 'environment' | 'onStor
 
 /** A new key. Only its button closes it, so that the key is not lost by a slip. */
 function NewSecret({ api, environment, minted, onStored }: SecretProps) {
+  useHeld(true);
   const used = useFirstCall(api, minted.keyId);
   const bearer = `Authorization: Bearer ${keyOf(environment)}`;
   const call = `curl ${location.origin}/partner/me \\\n  -H "${bearer}"`;

@@ -5,6 +5,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Environment } from '../api';
 import { Button } from './button';
 import { Copy } from './copy';
+import { useHeld } from './draft';
 import { Icon } from './icon';
 import type { IconName } from './icon';
 import { Note } from './note';
@@ -156,6 +157,7 @@ interface ShownOnceProps {
 
 /** A secret, once. Only the button closes it, so that the secret is not lost by a slip. */
 export function ShownOnce({ title, environment, secret, children, onStored }: ShownOnceProps) {
+  useHeld(true);
   const foot = (
     <Button kind="pri" onPress={onStored}>
       I have stored it

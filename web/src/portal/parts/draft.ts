@@ -3,7 +3,8 @@
  * open, so that another page, the other environment and a new sign-in do not lose it.
  */
 
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { hold } from '../address';
 
 const DRAFTS_MAX = 100;
 const drafts = new Map<string, unknown>();
@@ -46,4 +47,20 @@ export function useDraft<T>(name: string, stored: T): Draft<T> {
     set: change,
     drop: () => change(undefined),
   };
+}
+
+/**
+ * Keeps the reader on the page while a secret that is shown once is not stored: Back does nothing,
+ * and the browser asks before it leaves the document.
+ */
+export function useHeld(held: boolean): void {
+  useEffect(() => {
+    if (!held) return;
+    keep('secret', true);
+    hold(true);
+    return () => {
+      keep('secret', undefined);
+      hold(false);
+    };
+  }, [held]);
 }
