@@ -74,7 +74,8 @@ INDEX: dict[str, tuple[str, ...]] = {
         "http/test_edge.py::test_only_answers_under_partner_and_embed_carry_the_version",
     ),
     "8. the read timeout also ends silent WebSockets, and does not end a body that drips": (
-        "http/test_server_bounds.py::test_a_silent_websocket_is_closed_and_one_that_answers_pings_is_not",
+        "http/test_server_bounds.py"
+        "::test_a_silent_websocket_is_closed_and_one_that_answers_pings_is_not",
         "http/test_edge.py::test_a_body_that_arrives_slowly_is_answered_with_408",
         "http/test_server_bounds.py::test_a_request_head_that_drips_is_cut_off",
     ),
@@ -84,7 +85,8 @@ INDEX: dict[str, tuple[str, ...]] = {
         "http/test_edge.py"
         "::test_a_body_that_grows_too_long_is_refused_whatever_the_application_does",
         "http/test_pages.py::test_an_unknown_path_is_a_404_in_the_error_shape",
-        "http/test_library_faults.py::test_a_page_that_reads_a_body_with_quart_never_answers_with_html",
+        "http/test_library_faults.py"
+        "::test_a_page_that_reads_a_body_with_quart_never_answers_with_html",
         "http/test_library_faults.py::test_no_handler_has_quart_read_its_json",
         "journeys/test_bodies.py::test_a_body_that_is_no_json_object_is_a_plain_400",
         "journeys/test_bodies.py::test_every_endpoint_refuses_a_repeated_name",
@@ -111,7 +113,8 @@ INDEX: dict[str, tuple[str, ...]] = {
         "::test_a_handler_that_never_reads_is_ended_when_its_client_leaves",
         "http/test_sockets_clients.py::test_a_hundred_abandoned_sockets_leave_no_task_behind",
         "http/test_sockets_clock.py::test_messages_that_a_client_has_not_taken_are_bounded",
-        "http/test_sockets.py::test_a_refused_handshake_gets_an_ordinary_answer_and_ends_the_connection",
+        "http/test_sockets.py"
+        "::test_a_refused_handshake_gets_an_ordinary_answer_and_ends_the_connection",
     ),
     "12a. a frame that breaks the protocol ended the connection without a close frame": (
         "http/test_sockets_clients.py"
@@ -127,7 +130,8 @@ INDEX: dict[str, tuple[str, ...]] = {
     ),
     "13. a package called http hides the standard library's": (
         "http/test_library_faults.py::test_the_standard_librarys_http_is_not_hidden",
-        "http/test_library_faults.py::test_the_command_line_starts_from_any_folder_that_is_not_a_package",
+        "http/test_library_faults.py"
+        "::test_the_command_line_starts_from_any_folder_that_is_not_a_package",
     ),
 }
 
