@@ -99,7 +99,7 @@ def test_a_price_is_valid_while_every_later_revision_includes_it(
     numbers: list[tuple[int, int]], price: Price | None, counts: bool
 ) -> None:
     it = tier(*numbers)
-    assert it.holds(price) is counts
+    assert it.is_in_force(price) is counts
     assert it.entry_usd_cents(price) == (
         price.entry_usd_cents if counts and price else it.current.floor_usd_cents
     )
@@ -127,7 +127,7 @@ def test_a_stake_is_charged_within_floor_and_prize_or_refused_with_the_reason(
         assert answer == refuse("stake_below_floor", floorUsdCents=floor)
     elif sent > prize:
         assert answer == refuse("stake_above_prize", ceilingUsdCents=prize)
-    elif price is not None and it.holds(price):
+    elif price is not None and it.is_in_force(price):
         assert stake == (
             sent
             if sent == price.entry_usd_cents

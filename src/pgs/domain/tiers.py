@@ -73,7 +73,7 @@ class Tier(msgspec.Struct, frozen=True):
         """
         return game_id in self.locked_games or self.pays_in
 
-    def holds(self, price: Price | None) -> bool:
+    def is_in_force(self, price: Price | None) -> bool:
         """Return whether a price is in force.
 
         A price is in force if it lies between floor and prize of every revision since it was set.
@@ -88,7 +88,7 @@ class Tier(msgspec.Struct, frozen=True):
         """Return the stake of a seat: the partner's price if it is in force, else the floor."""
         return (
             price.entry_usd_cents
-            if price is not None and self.holds(price)
+            if price is not None and self.is_in_force(price)
             else self.current.floor_usd_cents
         )
 
@@ -137,7 +137,7 @@ def price_seat(tier: Tier, price: Price | None, sent_usd_cents: int) -> SeatPric
     if sent_usd_cents > current.prize_usd_cents:
         return refuse("stake_above_prize", ceilingUsdCents=current.prize_usd_cents)
     entry = tier.entry_usd_cents(price)
-    if tier.holds(price) and sent_usd_cents != entry:
+    if tier.is_in_force(price) and sent_usd_cents != entry:
         return refuse("stake_does_not_match_price", expectedUsdCents=entry)
     return SeatPrice(current.revision, entry, current.prize_usd_cents)
 
@@ -153,7 +153,7 @@ def effective_prices(
     return {
         tier_id: price.entry_usd_cents
         for tier_id, price in prices.items()
-        if tiers is None or (tier_id in tiers and tiers[tier_id].holds(price))
+        if tiers is None or (tier_id in tiers and tiers[tier_id].is_in_force(price))
     }
 
 

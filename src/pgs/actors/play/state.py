@@ -16,7 +16,7 @@ from pgs.games import rules as games
 
 DUE_SLACK_S = 1
 """Seconds added to the `due_at` of a match's row. A deadline may fall on a whole second. A table
-opened in that very millisecond would find that it has not passed."""
+opened in that very millisecond would find that the deadline has not passed yet."""
 
 log = structlog.get_logger("pgs.table")
 
@@ -130,7 +130,7 @@ class MatchState:
         self.clock = MatchClock(self.clock.left)
         self.position = msgspec.structs.replace(self.position, legal=())
 
-    def falls_due_at(self, due_at: int) -> None:
+    def note_due_at(self, due_at: int) -> None:
         """Note the `due_at` that was just committed."""
         if self.match is not None:
             self.match = msgspec.structs.replace(self.match, due_at=due_at)

@@ -256,7 +256,7 @@ class TableActor(DispatchingActor):
         tx = Tx(self._partner_id, (*stmts, due))
         if await self._parts.database.writer.submit(tx) is Outcome.CONFLICT:
             raise Stale
-        self._state.falls_due_at(due_at)
+        self._state.note_due_at(due_at)
         self._parts.deadlines.note(due_at)
 
     def _set_alarm(self) -> None:

@@ -56,7 +56,7 @@ async def list_tiers(call: AdminCall) -> Answer:
                 floor_usd_cents=tier.current.floor_usd_cents,
                 prize_usd_cents=tier.current.prize_usd_cents,
                 entry_usd_cents=tier.entry_usd_cents(price),
-                in_force=tier.holds(price),
+                in_force=tier.is_in_force(price),
                 games=[game for game in games if not tier.is_locked(game)],
                 price_usd_cents=UNSET if price is None else price.entry_usd_cents,
             )

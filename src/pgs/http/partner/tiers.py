@@ -51,7 +51,7 @@ async def read_tiers(call: Call) -> Answer:
             entry_usd_cents=tier.entry_usd_cents(prices.get(tier.tier_id)),
             floor_usd_cents=tier.current.floor_usd_cents,
             prize_usd_cents=tier.current.prize_usd_cents,
-            priced=tier.holds(prices.get(tier.tier_id)),
+            priced=tier.is_in_force(prices.get(tier.tier_id)),
         )
         for tier in catalogue.tiers[environment].values()
         if not tier.is_locked(game_id)
