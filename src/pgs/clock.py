@@ -12,7 +12,7 @@ from typing import Final, Protocol
 import structlog
 
 BLOCK_BYTES: Final = 3072
-"""Random bytes that are drawn at once: enough for 256 ids."""
+"""Random bytes that are drawn together: enough for 256 ids."""
 
 BEHIND_MS: Final = 5_000
 """Milliseconds by which the machine's clock may be behind an earlier reading before this is logged.

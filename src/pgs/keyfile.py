@@ -124,7 +124,7 @@ class KeyFile:
     def copy_to(self, path: Path) -> None:
         """Write the ring to another file, mode 0600. Raises OSError.
 
-        Nobody else may write that file: a copy that was killed is told by its name.
+        Nobody else may write that file: a copy that was killed is recognised by its name.
         """
         _write(path, path.with_name(path.name + ".new"), self.ring)
 

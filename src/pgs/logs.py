@@ -202,7 +202,10 @@ class _FromStandardLibrary(logging.Handler):
 
 @contextmanager
 def logging_to(file: BinaryIO | None, level: str, clock: Clock) -> Iterator[Lines]:
-    """While a block runs, log lines from `level` up to `file`: debug, info, warning, error."""
+    """While a block runs, write to `file` what is logged at `level` or above.
+
+    The levels are debug, info, warning and error.
+    """
 
     def stamp(
         _: Any, level_name: str, event: structlog.typing.EventDict

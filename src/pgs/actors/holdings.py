@@ -62,9 +62,10 @@ class Holdings:
         self._forget(belongs)
 
     def drop(self) -> None:
-        """Give all shards up at once: the database session is lost, and memory may be out of date.
+        """Give all shards up immediately, because the session with the database was lost.
 
-        Messages that are being handled fail, and their outcome is unknown.
+        What is in memory may be out of date. Messages that are being handled fail, and their
+        outcome is unknown.
         """
         self._turn_away(_all)
         self._directory.give_up(None, at_once=True)

@@ -92,11 +92,11 @@ class Hash(Protocol):
         ...
 
     def update(self, data: bytes, /) -> None:
-        """Take in further bytes."""
+        """Add `data` to the bytes that are hashed."""
         ...
 
     def digest(self) -> bytes:
-        """Return the hash of everything taken in."""
+        """Return the hash of all bytes added so far."""
         ...
 
 

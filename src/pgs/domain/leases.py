@@ -118,8 +118,9 @@ def answers_from(sightings: Sightings, shard: int, last: Beat | None, now: float
     before this observer first saw it. So `HOLD_S` is counted from the first sighting, or from `now`
     for a beat not yet seen.
 
-    The previous owner may have waited itself for the owner before it, and never have answered. That
-    one made its last beat before the previous owner was first seen to own the shard.
+    The previous owner may have been waiting for an earlier owner, and may never have answered. The
+    earlier owner may then still answer. It made its last beat before this observer first saw that
+    the previous owner owned the shard, so `HOLD_S` is also counted from that sighting.
     """
     if last is None:
         return now
@@ -139,9 +140,9 @@ def starts_of(
     """Return, by shard, the time from which its new owner may answer.
 
     `lasts` has the argument `last` of `answers_from` for each shard. `own` are the numbers of all
-    sessions of this process: when such a session ended, the process dropped what it held in memory,
-    so there is nothing to wait for but `until`, the time from which that session itself would have
-    answered.
+    sessions of this process. When such a session ended, the process dropped what it held in memory.
+    If it takes the shard again, it only waits until the time in `until`, from which that session
+    itself would have answered.
     """
     return {
         shard: max(now, until.get(shard, now))

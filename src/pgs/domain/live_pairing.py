@@ -22,9 +22,9 @@ outweighs a gap of three points, at which the stronger player wins seven games o
 that has waited a minute goes first among similar pairs."""
 
 CAP_START = 4 * POINT
-"""Millionths of a point: the widest gap that a seat accepts at once. At four points the stronger
-player wins three games of four. At a wider gap it is better to wait some seconds for a nearer
-opponent."""
+"""Millionths of a point: the widest gap that a seat accepts when it begins to wait. At four points
+the stronger player wins three games of four. At a wider gap it is better to wait some seconds for a
+nearer opponent."""
 
 CAP_PER_S = 71 * POINT // 400
 """Millionths of a point by which each second of waiting widens the accepted gap. After 20 s a seat

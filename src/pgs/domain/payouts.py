@@ -48,7 +48,7 @@ def due_to(record: MatchWithSeats, seat: Seat) -> int:
 
 
 def record_money(record: MatchWithSeats, now: int) -> MatchWithSeats:
-    """Return an ended match with its money recorded on all its seats at once.
+    """Return an ended match with its money recorded on all its seats in one step.
 
     The rake is both stakes minus the prize. It is taken from the loser's stake first.
     """

@@ -53,22 +53,22 @@ def check_bucket(burst: int | None, rate: int | None) -> BadRequest | None:
 
 
 PARTNER_POLICY: Final = BucketPolicy(burst=300, rate=80)
-"""Calls that a partner may make with its keys: at once, and per second after that, as the interface
-promises. The embed budget and the budget of unknown keys have the same size."""
+"""Calls that a partner may make with its keys: in one burst, and per second after that, as the
+interface promises. The embed budget and the budget of unknown keys have the same size."""
 
 
 TEST_MATCH_POLICY: Final = BucketPolicy(burst=10, rate=1)
-"""Calls for a test match by all members of an account: at once, and per second after that. People
-press a button for each, and each match stays open for up to an hour."""
+"""Calls for a test match by all members of an account: in one burst, and per second after that.
+People press a button for each, and each match stays open for up to an hour."""
 
 
 RESEND_POLICY: Final = BucketPolicy(burst=5, rate=1)
-"""Nudges that all members of an account may send again: at once, and per second after that. People
-press a button for each, and each may hold a connection for seven seconds."""
+"""Nudges that all members of an account may send again: in one burst, and per second after that.
+People press a button for each, and each may hold a connection for seven seconds."""
 
 
 PLAYER_POLICY: Final = BucketPolicy(burst=60, rate=20)
-"""Calls that a player may make with session tokens: at once, and per second after that, as the
+"""Calls that a player may make with session tokens: in one burst, and per second after that, as the
 interface promises. A frame makes two or three when it loads."""
 
 GAME_API_FACTOR: Final = 10
@@ -155,8 +155,8 @@ class Bucket:
     def change(self, policy: BucketPolicy, now: float) -> None:
         """Apply another policy from `now` on.
 
-        A higher burst adds the difference to the bucket at once. A lower burst discards the tokens
-        above it.
+        A higher burst adds the difference to the bucket immediately. A lower burst discards the
+        tokens above it.
         """
         credit = self._earn(now)
         full = policy.burst * _TICKS

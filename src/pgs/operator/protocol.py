@@ -28,8 +28,8 @@ MAX_ANSWER_BYTES = 1 << 24
 """Bytes of one answer to an operator. The longest page of partners takes a third of them."""
 
 MAX_CONNECTIONS = 16
-"""Connections of operators at once. Operators are few, and each connection costs a task and a
-request's memory."""
+"""Connections of operators at the same time. Operators are few, and each connection costs a task
+and a request's memory."""
 
 BACKLOG = 16
 """Connections that the kernel holds until they are accepted: as many as may be open."""
@@ -38,8 +38,8 @@ LINE_S = 30.0
 """Seconds that a connection may take for one request, including the wait for its first byte."""
 
 SEND_S = 10.0
-"""Seconds that an operator's command may take to read its answer. A command reads at once unless it
-hangs."""
+"""Seconds that an operator's command may take to read its answer. A command reads without a pause
+unless it hangs."""
 
 ANSWER_S = 600.0
 """Seconds that a command may take. A command that ends very many matches, or reads a very large

@@ -1,4 +1,4 @@
-"""Creates partners that can play at once, with the account commands, for the demo and scripts."""
+"""Creates partners that are ready to play, with the account commands, for the demo and scripts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -51,10 +51,10 @@ class OpenPage(Record, frozen=True):
 class Asked(Record, frozen=True):
     """For how many open charges and payouts settlement was asked.
 
-    `unset`: for how many it was not asked because the settings do not name it. `busy`: for how many
-    it was not asked because their partner is degraded or its actors are overloaded. `outcome`: what
-    has become of the item that was named. `unreached`: the nodes that have not asked for their
-    items, and why.
+    `unset`: for how many it was not asked because the settings name no settlement server. `busy`:
+    for how many it was not asked because their partner is degraded or its actors are overloaded.
+    `outcome`: what has become of the item that was named. `unreached`: the nodes that have not
+    asked for their items, and why.
     """
 
     asked: int

@@ -209,11 +209,11 @@ class Cell:
 
     async def _run(self) -> None:
         try:
-            # This scope is cancelled `STOP_GRACE_S` after the stop began, or by `give_up` at once.
-            # The whole task has one scope, because a scope for each message would take longer than
-            # the message itself. It also shields the task while the task waits for a message:
-            # lifting the shield for each wait would make a message a tenth slower. When the system
-            # is cancelled, it calls `stop`, which ends the task.
+            # This scope is cancelled `STOP_GRACE_S` after the stop began, or immediately by
+            # `give_up`. The whole task has one scope, because a scope for each message would take
+            # longer than the message itself. It also shields the task while the task waits for a
+            # message: lifting the shield for each wait would make a message a tenth slower. When
+            # the system is cancelled, it calls `stop`, which ends the task.
             with trio.CancelScope(shield=True, deadline=self._work_until) as self._work:
                 while await self._live():
                     pass
@@ -287,10 +287,11 @@ class Cell:
     # --- failures
 
     def _refused(self, error: Exception, envelope: Envelope) -> bool:
-        """Fail an ask that changed nothing because there was no room or its write failed.
+        """Fail an ask if the error left everything unchanged; return whether that was so.
 
-        Returns False for any other error, and for any error of an event. Such an error ends this
-        life of the actor. An event is then lost; only the rows show the change that it reported.
+        That is so if there was no room, or if the ask's write failed. Any other error, and any
+        error of an event, ends this life of the actor. An event is then lost; only the rows show
+        the change that it reported.
         """
         if not envelope.is_ask:
             return False

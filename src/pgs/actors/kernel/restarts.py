@@ -9,7 +9,7 @@ class RestartLimit(msgspec.Struct, frozen=True):
     """How often one partner's actors, or one chore, may break before they are degraded."""
 
     restarts: int = 3
-    """Crashes within `within_s` that are followed by a restart at once; one more begins a
+    """Crashes within `within_s` that are followed by an immediate restart; one more begins a
     cool-down. One bad message may break an actor; four breaks in a row are a pattern."""
 
     within_s: float = 30.0

@@ -9,7 +9,8 @@ from pgs.actors.parts import Parts
 from pgs.storage import seats as rows
 
 PAGE = 500
-"""Rows in one page. A mailbox has room for several pages, so a backlog does not fill it at once."""
+"""Rows in one page. A mailbox has room for several pages, so one page of a backlog does not fill
+it."""
 
 PAGE_PAUSE_S = 0.05
 """Seconds of pause after a page, so that the actors can work: at most 10,000 messages a second."""

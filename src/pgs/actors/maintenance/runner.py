@@ -1,4 +1,4 @@
-"""Runs the service's background work. An error in one chore affects nothing but that chore."""
+"""Runs the service's background work. An error in one chore affects only that chore."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Breaker:
         self._trying: str | None = None
 
     def state(self, now: float) -> BreakerState:
-        """Return the state at a time."""
+        """Return whether the breaker is closed, open or half-open at `now`, in trio's time."""
         if self._open_until is None:
             return "closed"
         return "open" if now < self._open_until else "half-open"

@@ -2,7 +2,7 @@
 
 Each method of the register takes effect before it returns. A player has one socket: opening another
 closes the first. Publishing a deactivated account or an emergency stop closes the account's sockets
-at once.
+in the same step.
 """
 
 from collections.abc import Callable, Iterator

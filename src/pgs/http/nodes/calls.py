@@ -39,7 +39,7 @@ _OWN_CONNECTION: Final = frozenset(
         b"upgrade",
     }
 )
-"""Headers that concern one connection, or that each sender of a message sets anew."""
+"""Headers that concern one connection, or that each sender of a message sets itself."""
 
 _TIMEOUTS: Final = {"timeout": {"connect": CONNECT_S, "write": SILENCE_S, "read": SILENCE_S}}
 
@@ -191,7 +191,7 @@ class _Reading:
 
 
 async def _end(pieces: AsyncIterator[bytes]) -> None:
-    """Read the pieces of a closed answer to their end, which comes at once.
+    """Read the pieces of a closed answer to their end, which comes immediately.
 
     This finishes httpcore's generators. If a call is cut off and leaves one unfinished, trio warns
     of it.

@@ -39,8 +39,8 @@ KEPT_S: Final = 90.0
 AGE_MS before its time to AGE_MS after it, so no command is carried out twice."""
 
 KEPT_MAX: Final = 1000
-"""Commands of other nodes that a node remembers at once. `pgs invoice assemble` sends some ten a
-second, one after the other."""
+"""Commands of other nodes that a node remembers at the same time. `pgs invoice assemble` sends some
+ten a second, one after the other."""
 
 HELD_S: Final = 20.0
 """Seconds for which a request for an answer is held: less than a connection may be silent."""

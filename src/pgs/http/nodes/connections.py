@@ -14,8 +14,8 @@ import httpcore
 import trio
 
 CONNECTIONS_MAX: Final = 512
-"""Connections to other nodes at once. Each held call and each live stream keeps one for as long as
-it lasts. A proxy that learns the owners leaves few requests to forward."""
+"""Connections to other nodes at the same time. Each held call and each live stream keeps one for as
+long as it lasts. A proxy that learns the owners leaves few requests to forward."""
 
 KEPT_MAX: Final = 32
 """Connections that are kept open without a request. They save a round trip each."""

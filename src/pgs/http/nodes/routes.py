@@ -23,8 +23,9 @@ _FRAME = re.compile(
 def shard_of_request(path: bytes, headers: Headers, subprotocols: Sequence[str] = ()) -> int | None:
     """Return the shard of a request, None if nothing in its head names one.
 
-    Such a request may be answered anywhere: a page, one without a usable credential, or one with an
-    identity token, whose account is known only once the token has been checked.
+    Any node may answer a request without a shard: a request for a page, one without a usable
+    credential, or one with an identity token. The account of an identity token is known only once
+    the token has been checked.
     """
     credential = credential_of(headers, subprotocols)
     if credential:

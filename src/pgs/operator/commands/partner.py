@@ -59,8 +59,8 @@ class PartnerId(Args, frozen=True):
 class PartnerSettings(Args, frozen=True):
     """A partner's rate bucket, name and admin domain.
 
-    `burst`: requests at once; `rate`: requests a second. What is None stays as it is. An empty
-    `admin_domain` removes the domain.
+    `burst`: requests that the full bucket allows; `rate`: requests a second after that. What is
+    None stays as it is. An empty `admin_domain` removes the domain.
     """
 
     partner_id: Id
@@ -71,7 +71,7 @@ class PartnerSettings(Args, frozen=True):
 
 
 class NewInvite(Args, frozen=True):
-    """An invite of a further member, by default of another first admin."""
+    """An invite of a further member, by default as an admin."""
 
     partner_id: Id
     email: Text
@@ -155,7 +155,7 @@ async def set_partner(core: Core, args: PartnerSettings) -> PartnerRecord | Refu
 
 
 async def invite_member(core: Core, args: NewInvite) -> InviteMade | Refusal | BadRequest:
-    """Invite a further member in the platform's name, such as another first admin."""
+    """Invite a further member in the platform's name, for example if all admins have left."""
     reply = await ask_account(core, args.partner_id, CreateInvite(PLATFORM, args.email, args.role))
     return InviteMade.of(reply, partner_id=args.partner_id) if isinstance(reply, Invite) else reply
 

@@ -11,8 +11,8 @@ from pgs.domain.secrets import HidesSecrets
 class Enrolment(HidesSecrets, msgspec.Struct, frozen=True):
     """A new authenticator's secret, as text and as the URI of a QR code, shown once.
 
-    The authenticator waits for its first code. `replaces_pending`: so did another one, whose codes
-    are not accepted any more.
+    The authenticator waits for its first code. `replaces_pending`: whether it replaces another one
+    that waited for its first code too; no code of that one is accepted any more.
     """
 
     SECRETS = frozenset({"secret", "otpauth_uri"})

@@ -8,7 +8,7 @@ from pgs.domain.roles import Role
 
 
 class CreateInvite(AccountCommand[Invite | Refusal | BadRequest], frozen=True):
-    """Invite a person by address, in a role no greater than the granter's own."""
+    """Invite a person by address, in a role no greater than that of the member who invites."""
 
     by: str
     email: str
@@ -34,7 +34,7 @@ class AcceptInvite(AccountCommand[Invite | Refusal | BadRequest], frozen=True):
 
 
 class ChangeRole(AccountCommand[Member | Refusal | BadRequest], frozen=True):
-    """Give a member another role, no greater than the granter's own."""
+    """Give a member another role, no greater than the role of the member who changes it."""
 
     by: str
     uid: str
