@@ -57,7 +57,7 @@ class Behind:
 pgs.clock.time = Behind
 main()
 """
-"""Runs `pgs` with a clock that is slow by the number of seconds in a file."""
+"""Runs `pgs` with a clock that is behind by the number of seconds in a file."""
 
 _MOVES: Final = ((0, 4), (1, 5), (0, 3))
 """The player and the column of each move of connect four on the page where matches are tried."""

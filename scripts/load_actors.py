@@ -3,9 +3,9 @@
 
     scripts/load_actors.py --rate 500 --seconds 20
 
-Each launch takes two seats. Matches are decided at once, and their rows are read from the feed. The
-times are shown in milliseconds by percentile. The exit code is 1 if a row, an amount or the ledger
-is wrong, or if the actors fall behind the rate for good.
+Each launch takes two seats. Matches are decided right after their start, and their rows are read
+from the feed. The times are shown in milliseconds by percentile. The exit code is 1 if a row, an
+amount or the ledger is wrong, or if the actors cannot keep up with the rate.
 """
 
 import in_venv  # first: the packages below are installed in .venv

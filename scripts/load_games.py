@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plays a thousand matches at once and checks them. Rewrites a section of docs/benchmarks.md.
+"""Plays a thousand matches together and checks them. Rewrites a section of docs/benchmarks.md.
 
     scripts/load_games.py             1,000 matches, 2,000 sockets, two rounds: about five minutes
     scripts/load_games.py --quick     50 matches, one round; writes only with --out

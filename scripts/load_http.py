@@ -4,10 +4,10 @@
     scripts/load_http.py --rate 100 --seconds 30
     scripts/load_http.py --url https://games.example --keys partners.json --rate 50
 
-Each launch mints two sessions and takes two seats; the match is decided at once, and every partner
-reads its feed by cursor. Without --url it starts the service on a new folder, and checks its ledger
-at the end. --keys is the file that scripts/seed.py writes. The exit code is 1 if a row, an amount
-or the ledger is wrong, or if the service falls behind the rate for good.
+Each launch mints two sessions and takes two seats; the match is decided right after its start, and
+every partner reads its feed by cursor. Without --url it starts the service on a new folder, and
+checks its ledger at the end. --keys is the file that scripts/seed.py writes. The exit code is 1 if
+a row, an amount or the ledger is wrong, or if the service cannot keep up with the rate.
 """
 
 import in_venv  # first: the packages below are installed in .venv

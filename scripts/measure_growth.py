@@ -67,13 +67,13 @@ class Cost(msgspec.Struct, frozen=True):
 
 
 class Reached:
-    """An endpoint that answers every nudge at once, without a network."""
+    """An endpoint that answers every nudge immediately, without a network."""
 
     def __init__(self) -> None:
         self.answered = trio.Semaphore(0)
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> TryOutcome:
-        """Return the outcome of a delivered nudge at once."""
+        """Return the outcome of a delivered nudge, without waiting."""
         await trio.lowlevel.checkpoint()
         self.answered.release()
         return TryOutcome(200, None, 1, "ok")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Creates a data folder for load tests: partners that can play at once, and a file of their keys.
+"""Creates a data folder for load tests: partners that are ready to play, and a file of their keys.
 
     scripts/seed.py --data DIR --partners 1000 --out partners.json
 

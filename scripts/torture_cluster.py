@@ -15,7 +15,7 @@ answers. After the faults every call is repeated with its idempotency key, each 
 with what was acknowledged and with what players were told, the service's books are compared with
 the settlement server's charge by charge, and the ledger is checked. The exit code is 1 if anything
 acknowledged is missing, doubled or different, if an answer was stale, or if two nodes answered for
-a shard at once.
+a shard at the same time.
 """
 
 import in_venv  # first: the packages below are installed in .venv

@@ -17,7 +17,7 @@ from pgs.operator.ready import ReadyPartner
 
 TITLE = "How long a seat takes"
 PARTNERS = 200
-BURST = 300  # seats at once: what a partner's bucket holds
+BURST = 300  # seats in one burst: what a partner's bucket holds
 
 
 @dataclass(frozen=True)

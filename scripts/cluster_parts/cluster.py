@@ -126,7 +126,7 @@ class Cluster:
         return {int(str(shard)): str(name) for shard, name in found}
 
     def until_owned(self) -> None:
-        """Return once every shard has an owner; at once if there is only one node."""
+        """Return once every shard has an owner; immediately if there is only one node."""
         give_up_at = time.monotonic() + PATIENCE_S
         while len(self.nodes) > 1 and len(self.owners()) < SHARDS:
             if time.monotonic() > give_up_at:

@@ -116,7 +116,7 @@ class Server:
                 settings.write("fsync = off\nfull_page_writes = off\n")
 
     def follow(self, primary: "Server") -> None:
-        """Replace what this server holds by a copy of the primary, and follow it from then on."""
+        """Replace this server's data by a copy of the primary's, and follow the primary."""
         shutil.rmtree(self._data, ignore_errors=True)
         host, _, port = primary.address.rpartition(":")
         source = f"host={host} port={port} user=pgs application_name={self.name}"

@@ -25,7 +25,7 @@ class Backend(Threads):
     """A partner, its calls, and everything that was acknowledged.
 
     Its calls go through the proxy, one after the other. It also asks random nodes, which may not
-    own the partner, for the match that was decided last: a node that stood still for a while must
+    own the partner, for the match that was decided last: a node that was stopped for a while must
     not give a stale answer. `found` lists what went wrong.
     """
 
@@ -156,7 +156,7 @@ class Backend(Threads):
         return won[0].removeprefix("player-") if len(won) == 1 else None
 
     def _repeat_an_old_one(self) -> None:
-        """Read an acknowledged seat by its id: it must be found at once."""
+        """Read an acknowledged seat by its id: the first call must find it."""
         key = self._rng.choice(sorted(self.seats)) if self.seats else None
         if key is not None:
             status, seat = self.ask("GET", f"/partner/seats/{self.seats[key]}")

@@ -16,8 +16,8 @@ PAUSE_S: Final = 0.05
 from memory after its last beat."""
 
 ANSWER_S: Final = 0.4
-"""Seconds after which a question is given up and asked anew, so that a node that stood still first
-answers a question that was asked a moment ago."""
+"""Seconds after which a question is given up and asked again. So the first question that a node
+answers after it was stopped has been asked a moment ago."""
 
 ROUNDING_S: Final = 0.001
 
@@ -28,10 +28,10 @@ class Claims:
     """For which shards each node has certainly answered, and when.
 
     A node's answer names its shards, and says for how many seconds it has answered for each without
-    a break. The node finds this out at some moment between our question and its answer. So it
-    certainly answered for the shard from those seconds before the answer came until the question
-    was sent, whatever the delays. If such times of two nodes overlap, both answered for the shard
-    at once. All times come from this machine's one monotonic clock.
+    a break: say, for 30 s. The node finds this out at some moment between our question and its
+    answer. So it certainly answered for the shard from 30 s before the answer arrived until the
+    question was sent, however long both were on the way. If such times of two nodes overlap, both
+    answered for the shard at the same time. All times come from this machine's one monotonic clock.
     """
 
     def __init__(self) -> None:

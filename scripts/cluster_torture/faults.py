@@ -35,14 +35,14 @@ class Faults:
         return node.name
 
     def restart(self) -> str:
-        """A node is stopped in order, and started again at once."""
+        """A node is stopped with SIGTERM, and started again immediately."""
         node = self._victim()
         node.end(signal.SIGTERM)
         node.start()
         return node.name
 
     def stop(self) -> str:
-        """A node stands still (SIGSTOP), and goes on after a while."""
+        """A node is stopped with SIGSTOP, and continues after a while."""
         node = self._victim()
         assert node.process is not None
         node.process.send_signal(signal.SIGSTOP)
@@ -78,7 +78,7 @@ class Faults:
         machines.join(name)
 
     def crash_database(self) -> None:
-        """The primary crashes, and is started again at once."""
+        """The primary crashes, and is started again immediately."""
         primary = self._cluster.pair.primary
         primary.end(signal.SIGQUIT)
         primary.start()

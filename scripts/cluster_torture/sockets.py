@@ -30,9 +30,10 @@ MATCH_S: Final = 180.0
 """Seconds in which each match must end, whatever happens: four times the longest without faults."""
 
 RESIGNED: Final = 0.005
+"""Share of moves at which a player resigns instead."""
+
 TOLD_AGAIN: Final = 0.3
-"""`RESIGNED`: the share of moves at which a player resigns instead. `TOLD_AGAIN`: the share of
-players who ask once more how their match has ended."""
+"""Share of players who ask once more how their match has ended."""
 
 _OUTAGES: Final = (429, 500, 502, 503, 504)
 _LATER: Final = ("rate_limited", "registry_unavailable", "match_over", "stale_ply", "not_your_turn")
@@ -94,7 +95,7 @@ class Player:
         return False
 
     def _closed(self, reason: CloseReason) -> None:
-        """Note a close whose reason is not that the node goes away."""
+        """Note a close, unless its reason is that the node goes away."""
         if reason.code == _REPLACED and self.side.given_up:
             self.side.replaced += 1
         else:

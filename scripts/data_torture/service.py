@@ -128,7 +128,7 @@ class Scene:
         return "refused: " + refusal.removeprefix("pgs: ").split(" Put ")[0].split(". ")[0][-60:]
 
     def kill(self) -> None:
-        """End the service at once."""
+        """End the service with SIGKILL."""
         if self._process is not None:
             self._process.kill()
             self._process.communicate()

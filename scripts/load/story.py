@@ -1,4 +1,4 @@
-"""What the load is made of: launches of two players, decided at once, and readers of the feed.
+"""What the load is made of: launches of two players, decided matches, and readers of the feed.
 
 A driver makes the calls, over HTTP or on the actors. Launches begin at even intervals, and the time
 of a launch's first call is counted from the moment when it was due, so that a service that falls
@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 import trio
 from load.times import Times
 
-LAUNCHES_MAX = 2000  # launches under way at once; above it the service has fallen behind for good
+LAUNCHES_MAX = 2000  # launches under way; with more the service cannot keep up with the rate
 LOOK_EVERY_S = 0.1  # seconds between two looks at what the readers have by now
 DRAIN_S = 60.0  # seconds to wait for the last rows with their money
 PAGE = 100  # rows of a page of the feed
@@ -42,7 +42,7 @@ class Books:
 
 
 class LoadFailed(Exception):
-    """The load cannot go on: a call was refused, or the service has fallen behind for good."""
+    """The load cannot go on: a call was refused, or the service cannot keep up with the rate."""
 
 
 class Driver(Protocol):
