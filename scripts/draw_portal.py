@@ -39,7 +39,7 @@ PAGES: Final = (
     ("theme", "test/theme", "Theme"),
 )
 DAYS: Final = 27
-"""Days for which the demo has run. Its certificates are good for 30."""
+"""Days for which the demo has run. Its certificates are valid for 30 days."""
 
 _DAY_S: Final = 86_400
 _GAMES: Final = ("connect-four", "tic-tac-toe", "reversi")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Has Lighthouse judge the main pages of the portal, signed in at a running demo.
+"""Lets Lighthouse judge the main pages of the portal, signed in at a running demo.
 
     scripts/lighthouse.py                 all pages: about five minutes on a free machine
     scripts/lighthouse.py keys usage      only these

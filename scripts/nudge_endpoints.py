@@ -46,7 +46,7 @@ class Endpoints:
         self._release.set()
 
     async def serve(self, stream: trio.SSLStream[trio.SocketStream]) -> None:
-        """Read one call. Answer with its TLS handshake, `full` or `resumed`, or do not answer."""
+        """Answer one call with how its TLS handshake went, `full` or `resumed`, unless it hangs."""
         try:
             with trio.move_on_after(READ_S):
                 host = await _read(stream)
@@ -67,7 +67,7 @@ class Endpoints:
 async def _read(stream: trio.abc.Stream) -> bytes:
     """Read a whole call; return the host name that it is for."""
     data = b""
-    while not data.endswith(b"}"):  # A nudge's body ends with it, and a call's headers do not.
+    while not data.endswith(b"}"):  # the last byte of a nudge's body, and of no header
         part = await stream.receive_some()
         if not part:
             raise trio.BrokenResourceError

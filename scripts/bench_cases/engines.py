@@ -1,4 +1,4 @@
-"""Seats on both engines, and on one, two and three nodes: processor time of the service."""
+"""Measures the processor time of a seat, on both engines and on one, two and three nodes."""
 
 import secrets
 import signal

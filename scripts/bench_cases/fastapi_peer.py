@@ -102,7 +102,7 @@ def _resolve(futures: list[asyncio.Future[None]]) -> None:
 
 
 class Bucket:
-    """The calls that a partner may make."""
+    """The token bucket of a partner: how many calls it may make now."""
 
     def __init__(self) -> None:
         self.left, self.at = float(BURST), time.monotonic()

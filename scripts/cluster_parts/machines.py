@@ -1,4 +1,4 @@
-"""What stands for the machines of a cluster here: network namespaces, or ports of loopback."""
+"""Stands in for the machines of a cluster: network namespaces, or ports of loopback."""
 
 import ctypes
 import os

@@ -42,7 +42,7 @@ class Claims:
         self._known: dict[int, dict[str, deque[tuple[float, float]]]] = defaultdict(dict)
 
     def note(self, node: str, asked: float, answered: float, shards: Mapping[int, float]) -> None:
-        """Take an answer, and compare it with those of the other nodes."""
+        """Note a node's answer, and compare it with those of the other nodes."""
         with self._lock:
             self.answers += 1
             for shard, seconds in shards.items():

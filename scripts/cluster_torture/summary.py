@@ -1,4 +1,4 @@
-"""What a run was like, in the words of docs/clusters.md."""
+"""The text about a run, for docs/clusters.md."""
 
 from collections import Counter
 from textwrap import fill

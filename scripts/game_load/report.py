@@ -9,7 +9,7 @@ SPANS = 10  # parts of a round in the chart of moves a second
 
 
 def section(rounds: Sequence[Figures], games: Sequence[str]) -> str:
-    """Return the section. In the first of `rounds` the bots do not think."""
+    """Return the section. In the first of `rounds` the bots do not pause before a move."""
     first = rounds[0]
     lines = [
         *_introduction(first, games),

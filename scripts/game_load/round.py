@@ -54,7 +54,7 @@ class Figures(msgspec.Struct, frozen=True):
 
 
 class Service:
-    """`pgs serve` on a folder."""
+    """A running `pgs serve` on a data folder."""
 
     def __init__(self, folder: Path) -> None:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("PGS_")}

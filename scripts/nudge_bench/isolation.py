@@ -19,7 +19,7 @@ from pgs.http.outbound.tries import TRY_TIMEOUT_S
 from pgs.process import tune_garbage_collector
 
 LAST_ONES_S = 10.0  # seconds for the nudges that are still in flight at the end of a round
-AT_MOST = 1.2  # the others' p99 with hanging endpoints may be this many times their p99 without
+AT_MOST = 1.2  # limit: p99 of the others with hanging endpoints, divided by their p99 without
 
 
 class Isolation(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""The reference settlement server: it serves the interface, and makes the faults asked for.
+"""The reference settlement server: it serves the interface, and causes faults on request.
 
 Every connection serves one request.
 """

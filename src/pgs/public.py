@@ -1,4 +1,4 @@
-"""The application of the public listener: every endpoint, the pages, and the authenticators."""
+"""The application of the public listener: every endpoint, the pages, the checks of credentials."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -128,7 +128,10 @@ class PartnerActors:
             cell.retired = True
 
     def give_up(self) -> list[Cell]:
-        """Refuse all messages from now on, and cancel child tasks; return the cells to end."""
+        """Refuse all messages from now on, and cancel child tasks.
+
+        Return the cells of all actors, which the caller has to end.
+        """
         self.given_up = True
         cells = [*self._cells.values(), *self._tables.values()]
         # An actor that ends may still send messages: it gets new refs, which refuse them.

@@ -104,7 +104,7 @@ class Seat(msgspec.Struct, frozen=True):
 
 
 def retry_at(since: int, now: int, lot: int = 0) -> int:
-    """Return when settlement is asked again; it has owed an answer since `since`.
+    """Return when settlement is asked again about what has been open since `since`.
 
     The wait is a quarter of the time since then, but at least `RETRY_MIN_S` and at most
     `RETRY_MAX_S`. `lot`, a random number from 0 to `LOT_MAX`, shortens it by up to a quarter, but

@@ -1,8 +1,8 @@
 """Webhook addresses: which URLs may be registered, and how they are stored.
 
 Registration checks only how the URL is written. Every delivery checks that the name resolves to
-public addresses. The parser is our own, and it refuses a text that would need repair: every known
-attack relies on two parsers that read the same text differently.
+public addresses. The parser is our own, and it refuses a text that would need repair: attacks use
+texts that two parsers read differently.
 """
 
 import re

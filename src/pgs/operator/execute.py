@@ -38,8 +38,8 @@ async def execute_for_node(core: Core, line: bytes) -> bytes:
 async def execute(core: Core, line: bytes) -> Answer:
     """Return the answer to a request line.
 
-    No exception leaves this function: every error becomes an answer. An exception that no clause
-    below expects is a bug and is logged with its traceback.
+    No exception leaves this function: every error becomes an answer. An exception that is not
+    expected is a bug and is logged with its traceback.
     """
     try:
         request = decode_request(line)

@@ -49,7 +49,8 @@ class LineRecord(Record, frozen=True):
 
 
 class InvoiceWithLines(Record, frozen=True):
-    """An invoice and a page of its lines. `next_after`: the line before the next page, if any."""
+    """An invoice and a page of its lines. `next_after`: the line after which the next page begins,
+    if there is one."""
 
     invoice: InvoiceSummary
     lines: list[LineRecord]

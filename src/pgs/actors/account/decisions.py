@@ -35,11 +35,11 @@ class Context(msgspec.Struct, frozen=True):
         return ids.new_id(prefix, self.now, self.random(ids.ENTROPY_BYTES))
 
     def seal(self, secret: str, purpose: str) -> str:
-        """Return a secret as rows hold it: sealed for a purpose."""
+        """Return the secret sealed for a purpose, which is how rows store it."""
         return seal(self.ring, secret.encode(), purpose, self.random(NONCE_BYTES))
 
     def open(self, sealed: str | None, purpose: str) -> str | None:
-        """Return the secret that was sealed for the purpose; None if it does not open."""
+        """Return the secret that was sealed for the purpose; None if it cannot be opened."""
         secret = None if sealed is None else open_sealed(self.ring, sealed, purpose)
         return None if secret is None else secret.decode()
 

@@ -37,7 +37,8 @@ async def prune_attempts(parts: Parts, directory: PartnerDirectory) -> None:
 async def _prune_own(parts: Parts, directory: PartnerDirectory, until: int) -> None:
     """Delete old tries of this node's partners, one partner after the other.
 
-    The oldest tries of all partners would not do: a page of them may have none of this node's.
+    A page of the oldest tries of all partners would not help: it may have no try of this node's
+    partners.
     """
     for account in parts.registry.accounts():
         partner_id = account.partner_id

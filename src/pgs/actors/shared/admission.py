@@ -88,7 +88,7 @@ class PartnerAdmission:
         return self._bucket.left(now)
 
     def is_full(self, now: float) -> bool:
-        """Return whether the bucket is full, so that a new one would behave the same."""
+        """Return whether the bucket is full. A full bucket behaves like a new one."""
         return self._bucket.is_full(now)
 
 

@@ -5,7 +5,7 @@ import trio
 from pgs.clock import Clock
 
 CLOCK_CHECK_S = 30.0
-"""Seconds after which a wait reads the clock again, because the clock may have been put forward."""
+"""Seconds after which a wait reads the clock again, because the clock may have been set forward."""
 
 
 class Deadlines:

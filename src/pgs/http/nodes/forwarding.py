@@ -1,8 +1,8 @@
 """Serves the requests of this node's partners, and forwards all others to their shard's owner.
 
 A forwarded request carries a proof that a node forwarded it (`pgs.domain.forwards`). The receiver
-checks it as if it had come from outside. A receiver that is not the owner answers 503 and asks the
-client to try again, so that no request is forwarded twice.
+checks the request as if it had come from outside. A receiver that is not the owner answers 503 and
+asks the client to try again, so that no request is forwarded twice.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
