@@ -126,7 +126,7 @@ def invite(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """Invite a further member, such as another first admin when an address was mistyped."""
+    """Invite a further member, for example if the first admin's address was mistyped."""
     show(
         ask(c.PARTNER_INVITE, c.NewInvite(partner_id, email, role), config, data),
         platform_tables.invited,

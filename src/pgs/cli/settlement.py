@@ -77,7 +77,7 @@ def resolve(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """Decide an open charge or payout in settlement's place, for good.
+    """Decide an open charge or payout in settlement's place. The decision is final.
 
     First see in settlement's own books what has become of it. A payout can only be confirmed.
     """

@@ -206,7 +206,7 @@ async def _play_past(stage: _Stage, backend: Backend) -> Past:
     stage.settlement.at_once = True
     past = await play_past(core, PARTNER_ID, backend, stage.clock)
     stage.settlement.at_once = False
-    # Only now: the past would have nudged it about every match.
+    # The webhook comes last, because every match of the past would have sent it nudges.
     stage.inbox.secret = await add_webhook(core, stage.inbox.url)
     return past
 

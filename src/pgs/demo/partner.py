@@ -1,4 +1,4 @@
-"""Creates the demo's partner, which can play at once, with the usual account commands."""
+"""Creates the demo's partner, ready to play, with the usual account commands."""
 
 from collections.abc import Sequence
 

@@ -28,7 +28,8 @@ _AT_S: Final = 15 * 3600
 _GAMES: Final = ("tic-tac-toe", "connect-four", "reversi")
 _PLAYERS: Final = ("kit", "wren", "moss", "fern", "ivy", "reed")
 _DAY: Final = ((0, "test-bronze"), (0, "test-bronze"), (1, "test-silver"))
-"""The matches of a day: the game, counted from the game of that day, and the tier."""
+"""The matches of a day, each with its tier. The number chooses the game: 0 is the game of that day,
+1 the next one in `_GAMES`."""
 
 _MONEY_S: Final = 20
 """Seconds that one call of the feed waits for money that takes milliseconds."""
@@ -73,8 +74,8 @@ class PastClock:
 class Past(msgspec.Struct, frozen=True):
     """What was played since a day, and the month that was billed, both in words.
 
-    `until`: when the present began, in epoch seconds. No row of the feed from before has changed
-    since.
+    `until`: when the present began, in epoch seconds. Rows of the feed that are older have not
+    changed since then.
     """
 
     matches: int
@@ -146,9 +147,10 @@ async def _play(core: Core, partner_id: str, game_id: str, tier_id: str, order: 
 
 
 async def _wait_for_money(backend: Backend, cursor: str | None, played: set[str]) -> str | None:
-    """Follow the feed until the money of all matches is recorded; return where it was read up to.
+    """Follow the feed until the money of all matches is recorded; return the cursor reached.
 
-    The clock must not go on before: the money would be recorded on a later day than the match.
+    The clock must not go on before this returns, or the money would be recorded on a later day than
+    the match.
     """
     owed = set(played)
     while owed:

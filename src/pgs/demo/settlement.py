@@ -15,7 +15,7 @@ class DelayedSettlement(EmbeddedSettlement):
     """Pays `PAYOUT_DELAY_S` after it is asked, and only once `may_pay` is set.
 
     With this event, the story does not depend on the machine's speed. While `at_once` is true, it
-    pays at once.
+    pays without the delay, and without waiting for `may_pay`.
     """
 
     def __init__(self) -> None:

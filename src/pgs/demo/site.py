@@ -194,7 +194,8 @@ class Site:
         return {
             "Content-Security-Policy": "; ".join(policy),
             "Cache-Control": "no-store",
-            "Referrer-Policy": "origin",  # Older browsers derive the frame's parent from it.
+            # In older browsers, the frame learns the origin of its parent from the referrer only.
+            "Referrer-Policy": "origin",
             "X-Content-Type-Options": "nosniff",
         }
 

@@ -53,23 +53,23 @@ def check_bucket(burst: int | None, rate: int | None) -> BadRequest | None:
 
 
 PARTNER_POLICY: Final = BucketPolicy(burst=300, rate=80)
-"""Calls that a partner may make with its keys: in one burst, and per second after that, as the
+"""Calls that a partner may make with its keys: `burst` together and then `rate` a second, as the
 interface promises. The embed budget and the budget of unknown keys have the same size."""
 
 
 TEST_MATCH_POLICY: Final = BucketPolicy(burst=10, rate=1)
-"""Calls for a test match by all members of an account: in one burst, and per second after that.
+"""Calls for a test match by all members of an account: `burst` together and then `rate` a second.
 People press a button for each, and each match stays open for up to an hour."""
 
 
 RESEND_POLICY: Final = BucketPolicy(burst=5, rate=1)
-"""Nudges that all members of an account may send again: in one burst, and per second after that.
+"""Nudges that all members of an account may send again: `burst` together and then `rate` a second.
 People press a button for each, and each may hold a connection for seven seconds."""
 
 
 PLAYER_POLICY: Final = BucketPolicy(burst=60, rate=20)
-"""Calls that a player may make with session tokens: in one burst, and per second after that, as the
-interface promises. A frame makes two or three when it loads."""
+"""Calls that a player may make with session tokens: `burst` together and then `rate` a second, as
+the interface promises. A frame makes two or three when it loads."""
 
 GAME_API_FACTOR: Final = 10
 """Times by which the bucket of a partner's Game API is larger than the partner's own bucket. All
