@@ -7,9 +7,9 @@ A move is in UCI notation: from square, to square and, for a promotion, the piec
 for castling, `e7e8q`). Side 0 is white. The view is `{"fen": FEN, "check": bool, "last"?: move,
 "draw"?: rule}`.
 
-The game ends with checkmate or stalemate. It is drawn at once, without a claim, when neither side
-has the material to give mate, when a position occurs for the third time, and after fifty moves of
-each side without a capture or a pawn move. Online games commonly do this, because they have no
+The game ends with checkmate or stalemate. It is drawn immediately, without a claim, when neither
+side has the material to give mate, when a position occurs for the third time, and after fifty moves
+of each side without a capture or a pawn move. Online games commonly do this, because they have no
 arbiter. The FIDE limits that need no claim (five occurrences, seventy-five moves) are therefore
 never reached. Checkmate takes precedence: a fiftieth move that gives mate wins.
 """

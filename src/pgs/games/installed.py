@@ -57,14 +57,14 @@ def installed_games() -> frozenset[str]:
     )
 
 
-def load_games(brought: Iterable[EntryPoint] | None = None) -> dict[str, Rules]:
+def load_games(points: Iterable[EntryPoint] | None = None) -> dict[str, Rules]:
     """Return the rules of every game that can be played, by id.
 
     Call this once, at the start of the service: it adds the games of other distributions to
-    `GAMES`. `brought`: entry points to use in place of the installed ones. Raises `BadGame`.
+    `GAMES`. `points`: entry points to use in place of the installed ones. Raises `BadGame`.
     """
     games = {game_id: _built_in(game_id) for game_id in sorted(installed_games())}
-    for point in _of_other_distributions() if brought is None else brought:
+    for point in _of_other_distributions() if points is None else points:
         rules = point.load()
         if (
             getattr(rules, "game_id", None) != point.name

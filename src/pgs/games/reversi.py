@@ -141,7 +141,7 @@ def _free(mine: int, theirs: int) -> int:
 
 
 def _turned(mine: int, theirs: int, disc: int) -> int:
-    """Return their discs that lie between my new disc and the discs that I hold."""
+    """Return their discs that lie between my new disc and another disc of mine."""
     turned = 0
     for step, where in _STEPS:
         between = theirs & where

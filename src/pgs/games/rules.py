@@ -12,7 +12,7 @@ import msgspec
 Side = Literal[0, 1]
 
 PASS: Final = "pass"  # noqa: S105  a move, no secret
-"""The only legal move of a side that has no other, in games that go on after it."""
+"""The only legal move of a side that cannot play, in games in which the other side then goes on."""
 
 MOVE_MAX: Final = 16
 """Characters of the longest move that a game may name. The longest so far, a promotion in chess,

@@ -25,7 +25,7 @@ _LINES: Final = (
 
 
 class State(msgspec.Struct, frozen=True):
-    """The side that holds each cell, in the order of `CELLS`, and the side to move."""
+    """The side that has taken each cell, in the order of `CELLS`, and the side to move."""
 
     cells: tuple[Side | None, ...] = (None,) * 9
     turn: Side = 0
