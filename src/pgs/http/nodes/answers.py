@@ -9,7 +9,7 @@ from pgs.http.transport.direct import DirectAnswer
 from pgs.http.transport.sockets import refuse_handshake
 
 RETRY_AFTER_S: Final = 1
-"""Seconds after which a client may try again: about as long as a hand-over of a shard takes."""
+"""Seconds after which a client may try again: a hand-over of a shard takes about as long."""
 
 OWNER: Final = b"x-pgs-owner"
 """A response header for the proxy in front: the name of the node that owns the request's shard.

@@ -132,7 +132,7 @@ class NodeCalls:
 
 
 def passed_on(headers: Headers) -> Headers:
-    """Return the headers of a message to pass on, in lower case: all but `_OWN_CONNECTION`."""
+    """Return the headers to pass on with a message, in lower case: all except `_OWN_CONNECTION`."""
     lowered = [(name.lower(), value) for name, value in headers]
     return [pair for pair in lowered if pair[0] not in _OWN_CONNECTION]
 
@@ -191,7 +191,7 @@ class _Reading:
 
 
 async def _end(pieces: AsyncIterator[bytes]) -> None:
-    """Read the pieces of a closed answer to their end, which comes immediately.
+    """Read the pieces of a closed answer to their end; this does not wait.
 
     This finishes httpcore's generators. If a call is cut off and leaves one unfinished, trio warns
     of it.

@@ -52,8 +52,8 @@ AGAIN_S: Final = 0.2
 """Seconds from an answer that broke off until the sender asks for it again."""
 
 BROKEN_MAX: Final = 10
-"""Times in a row that the sender gets no answer before it gives up. The receiver has most likely
-stopped by then."""
+"""Times in a row that the sender asks without an answer before it gives up. The receiver has most
+likely stopped by then."""
 
 ENTROPY_BYTES: Final = 16
 """Bytes of randomness in a stamp: 128 bits, so that no two commands have the same."""
@@ -90,7 +90,7 @@ class CommandReceiver:
         carry_out: Carrier,
         start: Callable[[Callable[[], Awaitable[None]]], object],
     ) -> None:
-        """`name` is this node's. `start` runs a function in the background."""
+        """`name` is the name of this node. `start` runs a function in the background."""
         self._name = name
         self._ring = ring
         self._clock = clock
@@ -129,7 +129,7 @@ class CommandReceiver:
             known = self._begin(stamp[2], body[stamp.end() :])
         with trio.move_on_after(HELD_S):
             await known.ended.wait()
-        await send_answer(scope, send, _told(known))
+        await send_answer(scope, send, _answer_of(known))
         return True
 
     def _why_not(self, path: str, at_ms: int) -> DirectAnswer | None:
@@ -215,7 +215,7 @@ class CommandCalls:
         return Outgoing("POST", path.encode(), headers, body)
 
 
-def _told(carried: _Carried) -> DirectAnswer:
+def _answer_of(carried: _Carried) -> DirectAnswer:
     if not carried.ended.is_set():
         return DirectAnswer(202, _JSON, b"")
     if carried.answer is None:

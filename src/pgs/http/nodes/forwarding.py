@@ -87,13 +87,13 @@ class Forwarding:
             return
         if self._commands is not None and self._commands.takes(scope):
             if not await self._commands.serve(scope, receive, send):
-                await self._app(scope, receive, send)  # which answers 404
+                await self._app(scope, receive, send)  # the application answers 404
             return
         shard = shard_of_request(scope["raw_path"], scope["headers"], _offered(scope))
         owner = self._owners.me if shard is None else self._owners.owner_of(shard)
         if owner is self._owners.me:
             request_id = self._id_of_forwarded(scope)
-            if request_id is not None:  # the answer to the caller has it
+            if request_id is not None:  # the caller's answer has this id
                 scope["state"]["request_id"] = request_id
             try:
                 await self._app(scope, receive, send)
@@ -128,7 +128,10 @@ class Forwarding:
         return None if found is None else (method, found)
 
     async def answer_direct(self, found: Any, request: DirectRequest) -> DirectAnswer:
-        """Answer one request of the lane, here or at its owner. Raises `ClientGone`."""
+        """Return this node's or the owner's answer to a request of the lane.
+
+        Raises `ClientGone`.
+        """
         method, inner = found
         shard = shard_of_request(request.path, request.headers)
         owner = self._owners.me if shard is None else self._owners.owner_of(shard)
@@ -138,7 +141,7 @@ class Forwarding:
             credential = credential_of(request.headers)
             request_id = self._proven_id(request.forwarded, method, target, credential)
         if owner is self._owners.me:
-            if request_id is not None:  # the answer to the caller has it
+            if request_id is not None:  # the caller's answer has this id
                 request = msgspec.structs.replace(request, request_id=request_id)
             try:
                 return await self._app.answer_direct(inner, request)

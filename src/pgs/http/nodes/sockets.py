@@ -126,7 +126,7 @@ class ForwardedSocket:
             raise NotReached(self._node.name) from error
 
     async def _read(self, stream: trio.SocketStream) -> None:
-        """Give the protocol what arrives next. Raises `_Ended` at the end."""
+        """Pass the next bytes of the input to the protocol. Raises `_Ended` at its end."""
         try:
             data = await stream.receive_some(READ_BYTES)
             self._peer.receive_data(data or None)
@@ -189,7 +189,7 @@ class ForwardedSocket:
 
     async def _to_node(self, stream: trio.SocketStream, message: Message) -> None:
         text: str | None = message.get("text")
-        # Clients of the Game API send text alone; the other node judges anything else.
+        # Clients of the Game API send only text; the other node judges anything else.
         event = (
             wsproto.events.BytesMessage(data=message.get("bytes") or b"")
             if text is None
