@@ -19,7 +19,7 @@ def compressed_forms(folder: Traversable, name: str) -> dict[str, bytes]:
 def form_for(
     accepted: bytes, content: bytes, forms: Mapping[str, bytes]
 ) -> tuple[bytes, str | None]:
-    """Return what to send of a file, and its coding; None for the file as it is.
+    """Return the bytes to send for a file, and their coding; None if they are not compressed.
 
     `accepted`: the value of Accept-Encoding.
     """

@@ -15,7 +15,7 @@ from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from pgs.http.guide.errors import errors_json
-from pgs.http.guide.paths import meant
+from pgs.http.guide.paths import guess_path
 from pgs.http.guide.render import CSP, as_published, index_of, render_page
 from pgs.http.guide.sources import Page, all_pages, read_published
 from pgs.http.portal import Portal, add_portal
@@ -140,7 +140,7 @@ def _wants_page() -> bool:
 
 
 def _nothing_here(near: str | None, base_url: str) -> Response:
-    """Return the guide's page for an address that it does not have."""
+    """Return the guide's 404 page, with a link to `near`, the page that was most likely meant."""
     meant_one = f"Did you mean [{near}]({near})?" if near in _rendered() else ""
     text = f"# Nothing here\n\nThe guide has no page at this address. {meant_one}\n\n"
     text += "Choose a page from the menu, search, or [start at the first page](/docs/).\n"
@@ -193,7 +193,7 @@ def _error_response(error: HTTPException, paths: frozenset[str], base_url: str) 
     status = error.code or 500
     sentence = _SENTENCES.get(status, error.name)
     # A handshake for a WebSocket has no request.
-    near = meant(request.path, paths) if status == 404 and has_request_context() else None
+    near = guess_path(request.path, paths) if status == 404 and has_request_context() else None
     if near is not None:
         sentence += f" Did you mean {near}?"
     if status == 404 and has_request_context() and _wants_page():

@@ -50,7 +50,7 @@ _PREVIEW_POLICY: Final = (
 
 
 class PortalData(msgspec.Struct, frozen=True, rename="camel"):
-    """What the document tells its script. `sends`: the token for the API, `id` or `access`."""
+    """What the document tells its script. `sends`: which token the API gets, `id` or `access`."""
 
     issuer: str
     client_id: str

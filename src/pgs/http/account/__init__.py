@@ -1,4 +1,4 @@
-"""What callers with API keys and members read alike of their account, other than billing."""
+"""What both API keys and members can read of their account, except billing."""
 
 from pgs.http.account import readiness
 from pgs.http.api.endpoint import Endpoint

@@ -16,7 +16,7 @@ from pgs.storage.factors import admin_has_factor
 
 
 class GateRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """A gate. `reason`: the code that a seat is refused with while the gate is not passed."""
+    """One gate. `reason` is the code of the refusals that the gate causes; absent if none."""
 
     gate: str
     ok: bool
@@ -43,7 +43,7 @@ async def read_readiness(call: AccountCall, environment: Environment) -> Answer:
 
 
 async def read_nearest(call: AccountCall, environment: Environment) -> Answer:
-    """Return the gates of the game that the query names, else of the nearest one."""
+    """Return the gates of the game in the query; without one, those of `nearest_game`."""
     games = call.services.parts.games
     named = call.query.get("gameId") or nearest_game(call.principal.account, environment, games)
     return await _readiness(call, environment, named)

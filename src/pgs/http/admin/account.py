@@ -28,10 +28,11 @@ class Pins(msgspec.Struct, frozen=True):
 class StepUp(msgspec.Struct, frozen=True, rename="camel"):
     """The windows and the lock of the caller's authenticator.
 
-    `until` and `fresh_until` are when the two windows of the caller's sign-in close, in epoch
-    seconds; absent while the window is closed. `locked_until` is the end of the lock, absent
-    without one. `needs_reset`: no code is checked until another admin or the operator resets the
-    authenticator. `tries_left`: how many more wrong codes set a lock, absent while none counts.
+    `until` and `fresh_until` are the times at which the two windows of the caller's sign-in close,
+    in epoch seconds; each is absent while its window is closed. `locked_until` is the end of the
+    lock, absent if there is no lock. `needs_reset`: no code is checked until another admin or the
+    operator resets the authenticator. `tries_left`: after how many more wrong codes in a row a lock
+    is set; absent while no wrong code counts.
     """
 
     enrolled: bool
@@ -43,7 +44,7 @@ class StepUp(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class AgreedTerms(msgspec.Struct, frozen=True, rename="camel"):
-    """The version of the rake terms on offer, and the agreed one; each absent if there is none."""
+    """The versions of the rake terms: on offer, and agreed to. Each is absent if there is none."""
 
     offered_version: int | UnsetType = UNSET
     agreed_version: int | UnsetType = UNSET
@@ -51,7 +52,7 @@ class AgreedTerms(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class OpenPlay(msgspec.Struct, frozen=True, rename="camel"):
-    """The open play in an environment, which a deactivation or an emergency stop ends."""
+    """The waiting seats and running matches that a deactivation or an emergency stop would end."""
 
     waiting_seats: int
     running_matches: int
@@ -88,7 +89,7 @@ class NewDomain(msgspec.Struct, frozen=True):
 
 
 def pins(account: Account) -> Pins:
-    """Return the record of an account's pins."""
+    """Return the versions to which an account's environments are pinned."""
     return Pins(account.pins["live"], account.pins["test"])
 
 

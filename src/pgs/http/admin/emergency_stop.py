@@ -1,4 +1,4 @@
-"""`POST emergency-stop`: every session of an environment ends at once."""
+"""`POST emergency-stop`: ends every session of an environment immediately."""
 
 import msgspec
 

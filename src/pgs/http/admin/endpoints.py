@@ -14,8 +14,8 @@ LIST_QUERY: Final = frozenset({"cursor", "limit"})
 
 
 ACCOUNT_REVISION: Final = b"account-revision"
-"""The header of an answer to a read: the account's revision from before the read. What was read is
-at least as new, so a write that depends on it may name this revision in If-Match."""
+"""Header of the answer to a read: the account's revision from before the read. The data that was
+read is at least as new, so a write based on that data may name this revision in If-Match."""
 
 
 def admin_read(

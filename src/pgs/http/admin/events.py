@@ -11,7 +11,7 @@ from pgs.storage.events import events_page
 
 
 class EventRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """An entry of the log. `actor` is a member's uid or `platform`; `at` in epoch seconds."""
+    """An entry of the event log. `actor` is a member's uid or `platform`; `at` in epoch seconds."""
 
     event_id: str
     at: int
@@ -21,7 +21,7 @@ class EventRecord(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class EventPage(msgspec.Struct, frozen=True, rename="camel"):
-    """A page of the log, the newest first."""
+    """A page of the event log, the newest entry first."""
 
     events: list[EventRecord]
     next_cursor: str | None

@@ -146,7 +146,7 @@ async def rotate_key(call: AdminCall) -> Answer:
 
 
 async def revoke_key(call: AdminCall) -> Answer:
-    """Revoke a key at once; return its record."""
+    """Revoke a key immediately; return its record."""
     reply = await change(call, RevokeKey, call.path["key_id"])
     if not isinstance(reply, ApiKey):
         return reply

@@ -89,7 +89,7 @@ async def list_matches(call: AdminCall) -> Answer:
     records = [
         match_record(one.match, one.seats)
         for one in await support.matches_with_seats(reader, partner_id, match_ids)
-        if _agrees(call, one, span)
+        if _fits(call, one, span)
     ]
     return FoundMatches(records, page.next_cursor, page.has_more)
 
@@ -159,7 +159,7 @@ async def _find(
     return await read_in_bulk(database, read)
 
 
-def _agrees(call: AdminCall, found: MatchWithSeats, span: Span) -> bool:
+def _fits(call: AdminCall, found: MatchWithSeats, span: Span) -> bool:
     """Return whether a match is in the span, and one of its seats fits every filter for seats."""
     asked = {name: value for name, value in call.query.items() if name in _OF_A_SEAT}
     return support.is_in(span, found.match) and (

@@ -26,7 +26,7 @@ class TermsRecord(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Agreement(msgspec.Struct, frozen=True):
-    """The version to agree to."""
+    """The version of the rake terms to agree to."""
 
     version: SafeInt
 

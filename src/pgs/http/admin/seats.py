@@ -28,11 +28,12 @@ from pgs.storage.seats import find_by_idempotency_key, find_match, find_seat
 _KIND: Final = "admin.seats"
 
 OPEN: Final = ("pending", "waiting")
-"""The states of a seat that is in no match yet: its stake is not confirmed, or it waits."""
+"""The states of a seat that is in no match yet: `pending` until its stake is confirmed, then
+`waiting`."""
 
 
 class FoundSeats(msgspec.Struct, frozen=True, rename="camel"):
-    """A page of the seats that are in no match yet, by player and then the oldest first."""
+    """A page of the seats that are in no match yet, ordered by player, then from the oldest on."""
 
     seats: list[SeatRecord]
     next_cursor: str | None
@@ -48,7 +49,7 @@ async def list_seats(call: AdminCall) -> Answer:
     if not isinstance(wanted, Wanted):
         return wanted
     found = await _find(call, environment, wanted)
-    records = [seat_record(seat) for seat in found.seats if _agrees(call, seat)]
+    records = [seat_record(seat) for seat in found.seats if _fits(call, seat)]
     last = None if found.last is None else "{1}.{0}".format(*found.last)
     page = page_to(call, _KIND, last, environment)
     return FoundSeats(records, page.next_cursor, page.has_more)
@@ -90,7 +91,7 @@ def _place(wanted: Wanted) -> SeatPlace:
     return player_id, int(seq)
 
 
-def _agrees(call: AdminCall, seat: Seat) -> bool:
+def _fits(call: AdminCall, seat: Seat) -> bool:
     """Return whether a seat fits every filter."""
     asked = _OF_A_SEAT.keys() & call.query.keys()
     return all(getattr(seat, _OF_A_SEAT[name]) == call.query[name] for name in asked)

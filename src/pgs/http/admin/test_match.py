@@ -21,7 +21,7 @@ from pgs.http.api.endpoint import Answer, Reply
 from pgs.http.api.hints import licence_refusal
 
 NAMES: Final = ("alice", "bob")
-"""The display names of the two players. The first one moves first."""
+"""The display names of the two players. The player with the first name begins."""
 
 SUFFIX_BYTES: Final = 6
 """Bytes of randomness in a player's id: enough that no two test matches share a player. The frame
@@ -29,7 +29,7 @@ of a shared player would show the older match."""
 
 
 class TryGame(msgspec.Struct, frozen=True, rename="camel"):
-    """The game and tier to try. Without a stake, each player pays what a seat costs."""
+    """The game and tier to try. If the stake is left out, each player pays the price of a seat."""
 
     game_id: str
     tier_id: str
@@ -48,7 +48,7 @@ class TriedPlayer(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
 
 
 class TriedMatch(msgspec.Struct, frozen=True, rename="camel"):
-    """The match, what a seat in it costs, and its two players. The first one moves first."""
+    """The match, what a seat in it costs, and its two players. The player listed first begins."""
 
     match_id: str
     stake_usd_cents: int

@@ -16,7 +16,7 @@ class EnrolmentRecord(HidesSecrets, msgspec.Struct, frozen=True, rename="camel")
     """A new authenticator's secret, shown once.
 
     It is given as text, as the URI that apps read, and as that URI's QR code in SVG.
-    `replaces_pending`: an earlier secret was shown, whose first code never came. It is forgotten.
+    `replaces_pending`: whether an earlier secret was discarded because no code of it was ever sent.
     """
 
     SECRETS = frozenset({"secret", "otpauth_uri", "qr_svg"})
@@ -36,7 +36,7 @@ class Code(HidesSecrets, msgspec.Struct, frozen=True):
 
 
 class SteppedUp(msgspec.Struct, frozen=True, rename="camel"):
-    """When the two step-up windows close, in epoch seconds."""
+    """The times at which the two step-up windows close, in epoch seconds."""
 
     step_up_until: int
     fresh_until: int

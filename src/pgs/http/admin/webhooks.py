@@ -38,7 +38,7 @@ class WebhookUrl(msgspec.Struct, frozen=True):
 
 
 class WebhookState(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
-    """An environment's endpoint, absent if there is none.
+    """The webhook endpoint of an environment. `webhook` is absent if there is none.
 
     `signing_secret` is present only in the answer to the call that minted it.
     """
@@ -52,8 +52,8 @@ class WebhookState(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
 class AttemptRecord(msgspec.Struct, frozen=True, rename="camel"):
     """One try at delivering a nudge. `at` in epoch seconds.
 
-    `status_code` is absent if no response came, `error` if one did. `resend`: a member asked for
-    this try.
+    `status_code` is absent if no response came, `error` if one did. `resend`: whether a member
+    asked for this try.
     """
 
     attempt_id: str

@@ -30,12 +30,11 @@ MAX_DIGITS: Final = 1000
 read more."""
 
 MAX_SAFE_INTEGER: Final = 2**53
-"""Units of any kind in the largest integer of a body. Every JSON reader holds integers up to this
-one exactly (RFC 8259, section 6)."""
+"""Units, for example cents or seconds, in the largest integer of a body. Every JSON reader
+represents integers up to this one exactly (RFC 8259, section 6)."""
 
 SafeInt = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
-"""An integer field of a request. JSON carries its values exactly, and a bigint column holds them.
-"""
+"""An integer field of a request. Its values are exact in JSON and fit into a bigint column."""
 
 Cents = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
 """An amount in whole US cents. The rules check its sign and its limits."""
@@ -124,7 +123,7 @@ def convert(obj: object, kind: type[T]) -> T | BadRequest:
 
 
 class PlainReader(Generic[S]):
-    """Reads plain bodies of one type at once, without the steps that find and name faults.
+    """Reads plain bodies of one type in one step, without the steps that find and name faults.
 
     A body is plain if it fits the type and has each name once, no other names, no escapes and no
     colons in its texts. `decode_object` and `convert` would return the same value for it.

@@ -79,7 +79,7 @@ class Dispatcher:
     """An ASGI application that serves the endpoint table and the WebSockets by path.
 
     `fallback` serves every other plain request. `authenticators` has one for each credential of the
-    table but `partner_key`; ValueError if one is missing. `sockets` is passed to the handlers of
+    table except `partner_key`; ValueError if one is missing. `sockets` is passed to the handlers of
     WebSockets, so that a stop can close them. A plain GET of a WebSocket's path is answered 426.
     """
 
@@ -149,7 +149,7 @@ class Dispatcher:
         return path in self._websockets
 
     def find_direct(self, method: str, path: bytes) -> Found | None:
-        """Return the endpoint and the values in the path; None without one, or if it may stream."""
+        """Return the endpoint and the values in the path; None if it is missing or may stream."""
         found = self._routes.find(path)
         endpoint = found[0].get(method) if found else None
         if found is None or endpoint is None or endpoint.credential == "identity":
@@ -157,7 +157,7 @@ class Dispatcher:
         return endpoint, found[1]
 
     async def answer_direct(self, found: Found, request: DirectRequest) -> DirectAnswer:
-        """Answer one request of the lane, by the same steps. Raises `ClientGone`."""
+        """Answer one request of the lane, in the same steps as any other. Raises `ClientGone`."""
         endpoint, names = found
         inner = Request(self._services, endpoint, names, request.headers, request.request_id)
         handled = await self._handle(

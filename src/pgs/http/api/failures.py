@@ -29,7 +29,7 @@ def answer_to_failure(request: Request, principal: object, failure: Exception) -
         return refuse(endpoint.outage)
     if isinstance(failure, Crashed):
         log.error("actor_crashed", error=str(failure), **_where(request, principal))
-        # A read that failed in the actor is answered like one that failed here.
+        # A read that failed in the actor is answered like a read that failed in the handler.
         if failure.noun is not None and endpoint.crash is None:
             on_event("read_failed")
             return refuse(endpoint.outage)

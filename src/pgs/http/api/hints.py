@@ -104,7 +104,7 @@ def _names(query_string: bytes) -> list[str]:
 def licence_refusal(
     account: Account, environment: Environment, game_id: str, installed: Collection[str]
 ) -> Refusal | None:
-    """Return why a game cannot be launched, or None. For an unknown game, it lists all games."""
+    """Return why a game cannot be launched, or None. If the game is unknown, list all games."""
     refusal = check_licence(account, environment, game_id, installed)
     if refusal is not None and game_id not in installed:
         return refusal.saying(_unknown_game(game_id, installed))

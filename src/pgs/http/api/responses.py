@@ -32,7 +32,7 @@ class Response(msgspec.Struct, frozen=True):
 
 
 def or_unset(value: T | None) -> T | UnsetType:
-    """Return the value; `UNSET`, with which an answer lacks the field, if it is None."""
+    """Return the value, or `UNSET` if it is None, so that the answer leaves the field out."""
     return UNSET if value is None else value
 
 

@@ -13,7 +13,8 @@ Methods = Mapping[str, Endpoint]
 class Routes:
     """The endpoint table, indexed by path.
 
-    Paths are split before they are decoded, so that an encoded slash does not split a word.
+    Paths are split before they are decoded, so that an encoded slash does not separate two
+    segments.
     """
 
     def __init__(self, table: Iterable[Endpoint]) -> None:

@@ -56,7 +56,7 @@ class InvoicePage(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class LineRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """A line: the rake of the matches decided on a day, at a game and a tier."""
+    """A line of an invoice: the rake of a day's matches at one game and tier."""
 
     line_id: str
     day: str
@@ -68,7 +68,7 @@ class LineRecord(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class LinePage(msgspec.Struct, frozen=True, rename="camel"):
-    """A page of an invoice's lines, by day, game and tier."""
+    """A page of an invoice's lines, ordered by day, game and tier."""
 
     lines: list[LineRecord]
     next_cursor: str | None
@@ -84,7 +84,10 @@ class LineMatch(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class MatchPage(msgspec.Struct, frozen=True, rename="camel"):
-    """A page of the matches that a line bills, the first to end first. They add up to the line."""
+    """A page of the matches that a line bills, in the order in which they ended.
+
+    Over all pages, their rakes add up to the amount of the line.
+    """
 
     matches: list[LineMatch]
     next_cursor: str | None
@@ -92,7 +95,7 @@ class MatchPage(msgspec.Struct, frozen=True, rename="camel"):
 
 
 async def list_invoices(call: AccountCall, environment: Environment) -> Answer:
-    """Return a page of the invoices, those of some months if the call names `from` and `to`."""
+    """Return a page of the invoices: those of the months `from` to `to`, without these all."""
     limit = wanted_limit(call)
     if not isinstance(limit, int):
         return limit

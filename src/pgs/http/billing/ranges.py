@@ -19,7 +19,7 @@ def too_expensive(what: str, most: int) -> Refusal:
 async def final_range(call: AccountCall, environment: Environment) -> tuple[Range, int] | Refusal:
     """Return the days that a call asks for, all of which are final, and the last final day.
 
-    Asks the seats actor, and raises what that raises.
+    Asks the seats actor, and raises the errors of that ask.
     """
     wanted = parse_range(call.query)
     if isinstance(wanted, Refusal):

@@ -19,9 +19,9 @@ from pgs.storage.totals import totals_by_day
 
 
 class UsageFigures(msgspec.Struct, frozen=True, rename="camel"):
-    """Matches with a result, those without one, and their money in US cents.
+    """Matches with and without a result, and their money in US cents.
 
-    The stakes are the sum of payouts, refunds and rake.
+    The stakes equal the sum of payouts, refunds and rake.
     """
 
     matches: int
@@ -40,7 +40,7 @@ class UsageDay(UsageFigures, frozen=True, rename="camel", kw_only=True):
 
 
 class Usage(msgspec.Struct, frozen=True, rename="camel"):
-    """Every day asked for, and their totals. `latest_day`: the last final day."""
+    """The figures of every day asked for, and their totals. `latest_day`: the last final day."""
 
     environment: str
     from_: str = msgspec.field(name="from")

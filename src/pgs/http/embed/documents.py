@@ -72,7 +72,8 @@ class UpstreamFrame:
     async def template(self, language: str) -> str:
         """Return the template, whatever the language.
 
-        Raises NotFetched. For `RETRY_S` after a failure, it raises the same error again at once.
+        Raises NotFetched. For `RETRY_S` after a failure, it raises the same error again without a
+        fetch.
         """
         if trio.current_time() >= self._until:
             if self._fetched is not None:

@@ -101,7 +101,7 @@ class SocketHandler:
             # The account changed during the handshake.
             socket.close(PLAY_STOPPED)
             return
-        if not self._services.is_here(claims.partner_id):  # given up since the call was admitted
+        if not self._services.is_here(claims.partner_id):  # another node owns the partner by now
             socket.close(GOING_AWAY)
             return
         parts.presence.enter(player_socket)

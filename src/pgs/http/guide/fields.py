@@ -18,13 +18,14 @@ _LIMITS: Final = (
 """The limits that a value's schema may have, each with its text in a table."""
 
 _WHOLE: Final = 2**53
-"""Units of any kind in the largest whole number of a JSON body. Tables of fields leave it out."""
+"""Units, for example cents, in the largest whole number of a JSON body. Tables of fields do not
+list this limit, which every whole number has."""
 
 
 def parameter_rows(endpoint: Endpoint) -> list[str]:
     """Return a table of the query parameters, or nothing if the call has none."""
     rows = [
-        f"| `{row['name']}` | {_need(row['required'])} | {_told(row['schema'], {})} "
+        f"| `{row['name']}` | {_need(row['required'])} | {_type_and_limits(row['schema'], {})} "
         f"| {row['description']} |"
         for row in parameters_of(endpoint)
         if row["in"] == "query"
@@ -40,7 +41,7 @@ def field_rows(endpoint: Endpoint) -> list[str]:
     schema = known[endpoint.request.__name__]
     required = schema.get("required", ())
     rows = [
-        f"| `{name}` | {_need(name in required)} | {_told(told, known)} |"
+        f"| `{name}` | {_need(name in required)} | {_type_and_limits(told, known)} |"
         for name, told in schema["properties"].items()
     ]
     return _table(("Field", "", "Value"), rows)
@@ -55,13 +56,13 @@ def _need(required: bool) -> str:
     return "required" if required else "optional"
 
 
-def _told(schema: dict[str, Any], known: dict[str, Any]) -> str:
+def _type_and_limits(schema: dict[str, Any], known: dict[str, Any]) -> str:
     """Return a value's type and limits in one line."""
     if "$ref" in schema:
         inner = known[schema["$ref"].rpartition("/")[2]]
         return "object with " + ", ".join(f"`{name}`" for name in inner.get("properties", ()))
     if "anyOf" in schema:
-        return " or ".join(_told(one, known) for one in schema["anyOf"])
+        return " or ".join(_type_and_limits(one, known) for one in schema["anyOf"])
     if "enum" in schema:
         return " or ".join(f"`{value}`" for value in schema["enum"])
     parts = [str(schema.get("type", "any value"))]

@@ -1,4 +1,4 @@
-"""Guesses which path was meant by a request for an unknown path."""
+"""Guesses which path a request for an unknown path was meant for."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -23,14 +23,14 @@ _CHANGES: Final[tuple[Callable[[str], str], ...]] = (
 """Corrections of the most common mistakes, in the order in which they are applied."""
 
 _ALIKE: Final = 0.8
-"""Points of likeness that an unknown address below `/docs/` needs to be taken for a page's. difflib
-computes them; equal texts have 1."""
+"""Points of likeness, from 0 to 1, that an unknown address below `/docs/` must reach to count as a
+misspelt address of a page. difflib computes them."""
 
 _ALIKE_CHARS: Final = 64
 """Characters of the longest address that is compared with the pages: a comparison costs time."""
 
 
-def meant(path: str, others: frozenset[str] = frozenset()) -> str | None:
+def guess_path(path: str, others: frozenset[str] = frozenset()) -> str | None:
     """Return the declared path that was most likely meant, or None.
 
     `others` are paths besides those of the calls. The result repeats nothing of the request's path.

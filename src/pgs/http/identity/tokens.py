@@ -90,10 +90,11 @@ _EMAIL = re.compile(r"[^\x00-\x20\x7f-\xa0\ud800-\udfff@]+@[^\x00-\x20\x7f-\xa0\
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """A person with a verified token. `uid` is the token's `sub`; `email` is spelled as there.
+    """A person with a verified token.
 
-    `expires_at` is in epoch seconds. `sign_in` names the sign-in from which the token comes. It is
-    a hash, so nobody can derive the contents of the token from it.
+    `uid` is the token's `sub`; `email` is spelled as in the token. `expires_at` is in epoch
+    seconds. `sign_in` names the sign-in from which the token comes. It is a hash, so nobody can
+    derive the contents of the token from it.
     """
 
     uid: str

@@ -80,7 +80,7 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
             self._stream.expect_body(size)
 
     def close(self) -> None:
-        """Close the connection, if there is one, at once."""
+        """Close the connection immediately, if there is one."""
         if self._stream is not None:
             self._stream.close()
 
@@ -88,8 +88,8 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
 async def _connect(addresses: Sequence[str], port: int, by: float) -> trio.socket.SocketType:
     """Return a socket connected to the first address that accepts a connection.
 
-    Each address gets an equal share of the time that is left, so that an address that swallows
-    packets leaves time for the others. Raises NoResponse.
+    Each address gets an equal share of the time that is left, so that an address that never answers
+    leaves time for the others. Raises NoResponse.
     """
     for index, address in enumerate(addresses):
         left = len(addresses) - index
@@ -128,7 +128,7 @@ class PinnedStream(httpcore.AsyncNetworkStream):
         self._in_body = False
 
     def expect_body(self, size: int) -> None:
-        """Treat what follows as the body: at most `size` more bytes. The input may end in it.
+        """Treat what follows as the body: at most `size` more bytes, then or earlier its end.
 
         A later call can lower that number but not raise it.
         """
@@ -172,11 +172,11 @@ class PinnedStream(httpcore.AsyncNetworkStream):
         self._unsent += buffer
 
     async def aclose(self) -> None:
-        """Close at once, without waiting for the endpoint."""
+        """Close immediately, without waiting for the endpoint."""
         self.close()
 
     def close(self) -> None:
-        """Close at once, without TLS's closing message."""
+        """Close immediately, without TLS's closing message."""
         self._wire.close()
 
     async def start_tls(

@@ -113,8 +113,8 @@ class LimitedResolver(trio.abc.HostnameResolver):
 
     The application installs it with `trio.socket.set_custom_hostname_resolver`.
 
-    - At most `threads` look-ups that somebody waits for run at once, and `per_host` of one name.
-      Others wait, and can be cancelled.
+    - At most `threads` look-ups that somebody waits for run at the same time, and `per_host` of one
+      name. Others wait, and can be cancelled.
     - A look-up that is cancelled while it runs frees its thread slot for another look-up, unless
       `left` cancelled ones are running already. It keeps its name's slot until its thread ends.
     - A name that is known to be slow gets one thread, and all slow names together get `of_slow` of
@@ -150,7 +150,7 @@ class LimitedResolver(trio.abc.HostnameResolver):
     ) -> list[Any]:
         """Return what `socket.getaddrinfo` returns, and raise what it raises.
 
-        A call that is cancelled returns at once; its thread ends by itself.
+        A cancelled call does not wait for its thread, which ends by itself.
         """
         lookup = _Lookup(host)
         slots = self._hosts.setdefault(

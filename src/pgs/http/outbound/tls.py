@@ -1,8 +1,8 @@
 """TLS on one connection that one task uses: a handshake, then writing and reading.
 
 `trio.SSLStream` can do more, but it makes about twenty objects that refer to each other. Only the
-garbage collector can free them and their OpenSSL buffers. With a hundred hanging tries, its passes
-took long enough to delay everything else measurably.
+garbage collector can free them and their OpenSSL buffers. With a hundred hanging tries, the
+collector's passes were long enough to delay everything else measurably.
 """
 
 import ssl
@@ -26,7 +26,7 @@ class Wire(Protocol):
 
 
 class Tls:
-    """The client's side of a connection. Methods raise ssl.SSLError and what the wire raises."""
+    """The client's side of a connection. Methods raise ssl.SSLError and the errors of `wire`."""
 
     def __init__(self, wire: Wire, context: ssl.SSLContext, host: str | None) -> None:
         self._wire = wire

@@ -1,4 +1,4 @@
-"""`POST /partner/test/matches/{match_id}/decide`: a test key ends a test match outright."""
+"""`POST /partner/test/matches/{match_id}/decide`: a test key decides a test match."""
 
 from typing import Annotated, Literal
 

@@ -30,7 +30,7 @@ Pairing = Annotated[
 
 
 class MatchSeat(msgspec.Struct, frozen=True, rename="camel"):
-    """One side of a match. Amounts in US cents; all but the stake are absent until recorded."""
+    """One side of a match. Amounts in US cents. Fields not recorded yet are absent."""
 
     seat_id: str
     player_id: str

@@ -117,7 +117,7 @@ async def take_seat(call: Call) -> Answer:
 def _with_correction(call: Call, refusal: Refusal) -> Refusal:
     """Return a refusal of the stake together with the game, the tier and what a seat costs there.
 
-    The refusal's own amount may be another one: a price can be above the floor.
+    The refusal itself states the floor or the prize of the tier, which may differ from the price.
     """
     request: TakeSeat = call.body
     catalogue = call.services.parts.catalogue.published(trio.current_time())
@@ -171,7 +171,7 @@ async def read_seat(call: Call) -> Answer:
 
 
 async def cancel_seat(call: Call) -> Answer:
-    """End a waiting seat, and return it when its end is on disk. Its stake will be refunded."""
+    """Cancel a waiting seat; return it once that is on disk. Its stake will be refunded."""
     principal = call.principal
     seats = call.services.directory.partner(principal.partner_id).seats(principal.environment)
     reply = await seats.ask(CancelSeat(call.path["seat_id"]))

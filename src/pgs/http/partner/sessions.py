@@ -41,8 +41,8 @@ class ResumableMatch(msgspec.Struct, frozen=True, rename="camel"):
 class MintedSession(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
     """A session token, and the other data that a host page needs.
 
-    Times in epoch seconds. `resume` lists the player's running matches, the oldest first, up to
-    `LISTED_MAX`.
+    Times in epoch seconds. `resume` lists the player's running matches, the oldest first, at most
+    100.
     """
 
     SECRETS = frozenset({"session_token"})

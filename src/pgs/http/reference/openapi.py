@@ -81,7 +81,8 @@ _LINKS: Final[dict[str, dict[str, Any]]] = {
     },
 }
 _LIMITS: Final = (("SentTheme", "cornerRadius", {"minimum": 0, "maximum": RADIUS_MAX}),)
-"""Limits of fields that a rule checks: type, field and limits. They replace the field's type's."""
+"""Limits that a rule checks: type, field, limits. They replace the limits of the field's own
+type."""
 
 _SNAKE = re.compile(r"`([a-z]+(?:_[a-z0-9]+)+)`")
 _EXAMPLES: Final = files("pgs.http").joinpath("reference", "examples.json")
@@ -192,7 +193,7 @@ def _ref(kind: type[msgspec.Struct]) -> dict[str, str]:
 
 
 def schemas_of(rows: list[Endpoint]) -> dict[str, Any]:
-    """Return the schemas of all bodies. Their texts spell the names of fields as bodies do."""
+    """Return the schemas of all bodies. Descriptions name fields as bodies do, in camel case."""
     kinds = [row.response for row in rows] + [row.request for row in rows if row.request]
     _, found = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
     for schema in found.values():

@@ -1,7 +1,7 @@
 """One accepted WebSocket as its handler sees it.
 
-One task reads it and another one writes to it. A socket in the lane needs no task that writes:
-its `DirectSocket` writes at once. A client's use of time and memory is bounded.
+One task reads it and another one writes to it. A socket in the lane needs no task that writes: its
+`DirectSocket` writes immediately. A client's use of time and memory is bounded.
 """
 
 from collections.abc import Awaitable, Callable
@@ -24,8 +24,8 @@ try again later)."""
 class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of one socket.
 
-    A message that is too long or binary, or one too many in a second, closes the socket with
-    `abuse_code`; a full queue closes it with `OVERLOADED`.
+    A message that is too long or binary, or one message more than a second allows, closes the
+    socket with `abuse_code`; a full queue closes it with `OVERLOADED`.
     """
 
     abuse_code: int
@@ -125,13 +125,13 @@ class DirectSocket(Protocol):
     """A connection that carries the messages of an accepted socket without ASGI."""
 
     def begin(self, nursery: trio.Nursery, limits: SocketLimits) -> None:
-        """Accept messages; tasks in `nursery` write what the client does not take at once."""
+        """Accept messages; tasks in `nursery` write what the client does not take immediately."""
 
     def put(self, text: str) -> bool:
         """Write or queue a message; return whether there was room."""
 
     async def listen(self, hear: Callable[[str | None], bool]) -> None:
-        """Pass on messages, None for a binary one, until the client leaves or `hear` is False."""
+        """Pass messages to `hear`, binary ones as None, until it is False or the client leaves."""
 
     async def flush(self) -> None:
         """Return once everything that is queued has been written."""
@@ -184,9 +184,9 @@ class AcceptedSocket:
     def send(self, text: str) -> bool:
         """Return whether the text was queued for the client.
 
-        It is not queued if the socket is closing or gone, or if the client is too far behind; the
-        latter closes the socket. This never waits, so an actor may call it in the middle of a step.
-        A loop of sends must add a checkpoint.
+        It is not queued if the socket is closing or gone. If the client is too far behind, the text
+        is not queued and the socket is closed. This never waits, so an actor may call it in the
+        middle of a step. A loop of sends must add a checkpoint.
         """
         if self._over:
             return False
@@ -260,7 +260,7 @@ class AcceptedSocket:
             self._leave()
 
     def _is_abuse(self, text: str) -> bool:
-        """Return whether the message is too long, or one too many in a second."""
+        """Return whether the message is too long, or is one more than a second allows."""
         limit, now = self._limits.message_bytes, trio.current_time()
         if len(text) > limit or len(text.encode()) > limit:
             return True

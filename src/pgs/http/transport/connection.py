@@ -63,7 +63,7 @@ class GuardedServer(TCPServer):
     """One accepted connection, from its first byte to its last, within `ServerLimits`."""
 
     async def run(self) -> None:
-        """Serve the connection. Whatever the client does, this raises nothing but `Cancelled`."""
+        """Serve the connection. Whatever the client does, this raises only `Cancelled`."""
         config = self._guarded
         if not config.has_room():
             config.on_event("connection_refused")
@@ -232,8 +232,8 @@ class GuardedServer(TCPServer):
     def begin_stop(self) -> None:
         """End the connection for a stop.
 
-        An idle connection ends at once. One that is receiving a head ends after `linger_s`. A write
-        may last until the grace period ends.
+        An idle connection ends immediately. One that is receiving a head ends after `linger_s`. A
+        write may last until the grace period ends.
         """
         self._writing.deadline = min(self._writing.deadline, self._guarded.grace_ends)
         if self._lane is not None:

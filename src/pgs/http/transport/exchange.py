@@ -59,7 +59,7 @@ def report_crash(on_event: OnEvent, request_id: str, crash: BaseException) -> No
 
 
 class EdgeSettings(msgspec.Struct, frozen=True):
-    """The settings of an edge, which hold for every request."""
+    """The settings of an edge, which apply to every request."""
 
     current_version: int
     on_event: OnEvent
@@ -255,7 +255,7 @@ class HttpExchange(Exchange):
 
 
 class WebSocketExchange(Exchange):
-    """A WebSocket. Its handshake's answer gets the usual headers.
+    """A WebSocket. The answer to its handshake gets the usual headers.
 
     The socket is closed with 1011 if the application fails.
     """

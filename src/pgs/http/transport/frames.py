@@ -30,9 +30,9 @@ _MASKED, _SHORT_MAX, _TWO_BYTES = 0x80, 125, 126
 class FrameReader:
     """The frames of one client.
 
-    `limit`: characters of a message; one more is read, so that the reader sees the excess.
-    `flood`: characters of a message after which the socket is over. `over`: a close frame or a
-    fault has come, and nothing more is read.
+    `limit`: characters of a message; one more is read, so that the reader sees the excess. `flood`:
+    characters of a message after which nothing more is read. `over`: whether reading has ended,
+    because of a close frame, a fault or a flood.
     """
 
     __slots__ = ("_buffer", "_connection", "_flood", "_limit", "over")
@@ -45,7 +45,7 @@ class FrameReader:
         self.over = False
 
     def read(self, data: bytes) -> Iterator[Heard]:
-        """Yield what each whole frame means, in the order of arrival."""
+        """Yield what each frame in `data` means, in the order of arrival."""
         at, end = 0, len(data)
         while at < end and self._connection is None:
             kind, length, start = data[at], 0, at + 6

@@ -1,8 +1,8 @@
 """Reads plain heads, and does not parse again a head that it has read before.
 
 The requests that one kind of client sends to one path have the same head, except for the token of
-`Authorization` and the length of the body. So a parsed head is kept without its token, and serves
-for each later head that differs only in the token.
+`Authorization` and the length of the body. So a parsed head is kept without its token, and used
+again for each later head that differs only in the token.
 """
 
 import re

@@ -94,7 +94,7 @@ class Lane:
         return Call(head, route, place, at, at + head.length)
 
     def find_upgrade(self, raw: bytes) -> Upgrade | None:
-        """Return the plain handshake that `raw` is, or None."""
+        """Return the handshake in `raw`; None if `raw` is not exactly one plain handshake."""
         at = raw.find(END)
         if at < 0 or at + len(END) < len(raw):
             return None

@@ -50,9 +50,9 @@ class LeaveLane(Exception):
 class LaneConnection:
     """The lane of one connection.
 
-    A bound on time is one number, `_until`, which `sweep` compares with the clock. A wait that has
-    taken too long is woken by `notify_closing`, which closes nothing. A cancel scope for each wait
-    would cost a tenth of the whole request.
+    The time limit of a wait is a number, `_until`, which `sweep` compares with the clock. `sweep`
+    wakes a wait that has taken too long by `notify_closing`, which closes nothing. A cancel scope
+    for each wait would cost a tenth of the whole request.
     """
 
     __slots__ = (

@@ -3,7 +3,7 @@
 The handshake passes the edge and the application over ASGI. Once it is accepted, messages go
 straight between the connection and the `AcceptedSocket`. One task reads, and the handler runs in
 another. A task that sends a message to the client also writes it, with one call; only what the
-client does not take at once is written by a separate task.
+client does not take immediately is written by a separate task.
 """
 
 import os
@@ -34,7 +34,7 @@ READ_BYTES: Final = 16 * 1024
 class LaneSocket:
     """A WebSocket whose handshake is plain.
 
-    A bound on time is one number, `_until`, which `sweep` compares with the clock.
+    The time limit of a wait is a number, `_until`, which `sweep` compares with the clock.
     """
 
     __slots__ = (
@@ -106,7 +106,7 @@ class LaneSocket:
     # --- the handshake
 
     async def _receive(self) -> Message:
-        """Return the connect event, and once the socket is accepted the disconnect event."""
+        """Return the connect event; once the socket is accepted, return the disconnect event."""
         return {"type": "websocket.disconnect" if self._accepted else "websocket.connect"}
 
     async def _respond(self, message: Message) -> None:
@@ -155,11 +155,11 @@ class LaneSocket:
         return not (self._ended or self._lost)
 
     def begin(self, nursery: trio.Nursery, limits: SocketLimits) -> None:
-        """Accept messages; tasks in `nursery` write what the client does not take at once."""
+        """Accept messages; tasks in `nursery` write what the client does not take immediately."""
         self._nursery, self._limits, self._room = nursery, limits, limits.outbox_chars
 
     async def listen(self, hear: Callable[[str | None], bool]) -> None:
-        """Pass on messages, None for a binary one, until the client leaves or `hear` is False."""
+        """Pass messages to `hear`, binary ones as None, until it is False or the client leaves."""
         limits, fd = self._config.limits, self._fd
         while not (self._frames.over or self._refusal):
             # A connection that was given up is closed, and another one may have its number.
@@ -254,7 +254,7 @@ class LaneSocket:
             self._room += len(self._unsent.pop())
 
     def _write(self, frame: bytes) -> None:
-        """Write as much as the client takes at once; a task writes the rest."""
+        """Write as much as the client takes immediately; a task writes the rest."""
         if self._lost or self._nursery is None:
             return
         if self._unsent is not None:

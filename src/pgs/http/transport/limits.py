@@ -60,8 +60,8 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     flooding."""
 
     requests_per_connection: int = 10_000
-    """Requests after which a connection is closed, so that a load balancer in front can spread
-    clients anew."""
+    """Requests after which a connection is closed, so that a load balancer in front can distribute
+    the clients again."""
 
     send_s: float = 5.0
     """Seconds for 64 KiB to be sent to the client. Any line that is fit for playing is faster."""

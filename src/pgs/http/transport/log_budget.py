@@ -22,7 +22,7 @@ class _Second(msgspec.Struct):
 
 
 class LogBudget:
-    """Allows `LINES_PER_S` lines of each kind, and tells in one line how many were left out.
+    """Allows `LINES_PER_S` lines of each kind, and logs in one more line how many were left out.
 
     Kinds come from a fixed set. Each line that is left out is counted as `log_lines_left_out`.
     """

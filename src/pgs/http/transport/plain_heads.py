@@ -1,4 +1,4 @@
-"""Reads heads of requests that are plain, and only those.
+"""Reads plain heads of requests, and no others.
 
 A head is plain if every parser reads it in the same way: a usual method, a path without percent
 signs, HTTP/1.1, lines that end with CR LF, visible characters and spaces only, no header twice, one

@@ -64,11 +64,11 @@ async def serve(
     The application's lifespan starts first and ends last. If the application fails to start, its
     error is raised here. `task_status` is given the base URLs once requests are accepted.
 
-    Once `stop` is set, no new connection is accepted, idle connections close at once, and requests
-    in flight have `limits.grace_s`. This therefore returns in bounded time, whatever clients do.
-    The caller closes WebSockets. With `lane`, plain requests that an edge's application answers
-    directly do not pass hypercorn. `on_event` is told of `connection_refused`, `connection_crash`,
-    `head_timeout`, `read_timeout`, `send_timeout` and `lifespan_timeout`.
+    Once `stop` is set, no new connection is accepted, idle connections close immediately, and
+    requests in flight have `limits.grace_s`. This therefore returns in bounded time, whatever
+    clients do. The caller closes WebSockets. With `lane`, plain requests that an edge's application
+    answers directly do not pass hypercorn. `on_event` is told of `connection_refused`,
+    `connection_crash`, `head_timeout`, `read_timeout`, `send_timeout` and `lifespan_timeout`.
     """
     limits = limits or ServerLimits()
     config = GuardedConfig(

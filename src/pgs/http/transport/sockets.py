@@ -54,7 +54,7 @@ class OpenSockets:
 
     @contextmanager
     def hold(self, socket: AcceptedSocket) -> Iterator[None]:
-        """Count a socket as open during a block. After `close_all`, close it at once."""
+        """Count a socket as open during a block. After `close_all`, close it immediately."""
         self._open.add(socket)
         if self._closing is not None:
             socket.close(self._closing)
