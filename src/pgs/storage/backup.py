@@ -11,15 +11,15 @@ _LIMITER = trio.CapacityLimiter(1)  # one at a time: a copy reads everything
 
 
 class BadTarget(Exception):
-    """A folder cannot take a backup; the message says why. Nothing was written."""
+    """A backup cannot be written into a folder; the message says why. Nothing was written."""
 
 
-def _nothing(path: Path) -> None:
+def _write_no_keys(path: Path) -> None:
     """Write no keys."""
 
 
 async def back_up(
-    database: Database, folder: Path, copy_keys: Callable[[Path], None] = _nothing
+    database: Database, folder: Path, copy_keys: Callable[[Path], None] = _write_no_keys
 ) -> Path:
     """Return the path of a checked copy of the database, as of one moment, in `folder`.
 

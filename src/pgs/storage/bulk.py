@@ -18,13 +18,13 @@ async def read_in_bulk(
 ) -> T:
     """Return what `work` reads, on a separate thread with a separate connection.
 
-    If the database is `inline`, it reads on the caller's thread. Give a read a separate `limiter`
-    if it takes so long that other bulk reads must not wait for it.
+    If the database is `inline`, `work` runs on the caller's thread. Give a read a separate
+    `limiter` if it takes so long that other bulk reads must not wait for it.
     """
     if database.inline:
         return await work(database.reader)
-    # The thread is abandoned when the service stops: a disk that hangs must not hold up the stop,
-    # and a read changes nothing.
+    # The thread is abandoned when the service stops: a disk that hangs must not delay the stop, and
+    # a read changes nothing.
     return await trio.to_thread.run_sync(
         _read, database, work, limiter=limiter or database.bulk_limit, abandon_on_cancel=True
     )
@@ -39,9 +39,10 @@ def _read(database: Database, work: BulkRead[T]) -> T:
 
 
 def finish(read: Coroutine[Any, Any, T]) -> T:
-    """Return what a read returns, run to its end on this thread, which has no event loop.
+    """Return the result of a read, after running it to its end on this thread.
 
-    The reader must be one whose reads never suspend. Then one step carries out the whole read.
+    The thread has no event loop, so the reader must be one whose reads never suspend. One step then
+    carries out the whole read.
     """
     try:
         read.send(None)

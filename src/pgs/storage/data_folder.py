@@ -26,7 +26,7 @@ class DataRefused(StoreOutage):
 
 
 class BadSource(Exception):
-    """A copy cannot be restored; the message says why. The data folder is as it was."""
+    """A copy cannot be restored; the message says why. The data folder was not changed."""
 
 
 class LossAccepted(msgspec.Struct, frozen=True, rename="camel"):

@@ -1,4 +1,4 @@
-"""What the rest of the service sees of its database, whichever engine keeps it.
+"""The interface of the database for the rest of the service, the same for both engines.
 
 Nothing outside this package sees SQL or a connection.
 """

@@ -61,7 +61,7 @@ def inspect_database(config: Config) -> str:
 def accept_loss(config: Config, now: int) -> LossAccepted:
     """Accept the database as it is, although it holds fewer commits than the mark names.
 
-    `now` is in epoch seconds. Raises `BadSource` and what `open_database` raises.
+    `now` is in epoch seconds. Raises `BadSource` and the errors of `open_database`.
     """
     if config.database_url:
         with _driver():
@@ -74,7 +74,7 @@ def accept_loss(config: Config, now: int) -> LossAccepted:
 def copy_to_server(config: Config, url: str) -> Copied:
     """Copy the database of the data folder into an empty one of PostgreSQL, and compare both.
 
-    Raises `BadSource` and what `open_database` raises.
+    Raises `BadSource` and the errors of `open_database`.
     """
     with _driver():
         from pgs.storage.postgres.copying import to_server
@@ -84,7 +84,7 @@ def copy_to_server(config: Config, url: str) -> Copied:
 def copy_to_folder(config: Config, url: str, folder: Path) -> Copied:
     """Copy a database of PostgreSQL and the key ring into a new data folder, and compare both.
 
-    Raises `BadSource` and what `open_database` raises.
+    Raises `BadSource` and the errors of `open_database`.
     """
     with _driver():
         from pgs.storage.postgres.copying import from_server
@@ -104,7 +104,7 @@ def nodes_of(config: Config) -> Nodes:
 
 
 def mark_node(config: Config, name: str, *, draining: bool) -> Nodes:
-    """Record that a node is to give its shards up, or may take some again; return all nodes.
+    """Record that a node must give its shards up, or may take shards again; return all nodes.
 
     Raises `NoSuchNode`, `BadSettings` and `StoreOutage`.
     """
@@ -161,7 +161,7 @@ class KeptShards(Protocol):
         """The other nodes that had a session at the last look; None if this one has none."""
 
     def hurry(self) -> None:
-        """Look at the other nodes at once, instead of at the next interval."""
+        """Look at the other nodes now, not only at the next interval."""
 
     async def run(self) -> None:
         """Take and keep shards until cancelled."""
@@ -194,7 +194,7 @@ class Holder(Protocol):
         """Return once the last write for the shard has ended."""
 
     def drop(self) -> None:
-        """Give everything up at once."""
+        """Forget immediately everything that is held for shards."""
 
 
 def make_keeper(config: Config, database: Database, holder: Holder) -> KeptShards:

@@ -60,7 +60,7 @@ def bill(invoice: Invoice, line: InvoiceLine) -> tuple[Stmt, Stmt]:
 
 
 def unbill(invoice: Invoice) -> Stmt:
-    """Return the statement that lets a later invoice bill what this one billed."""
+    """Return the statement that marks the rake of an invoice as not billed yet."""
     return Stmt(
         "invoices.unbill",
         {

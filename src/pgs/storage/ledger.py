@@ -13,11 +13,11 @@ from pgs.storage.seats import final_seal
 from pgs.storage.transactions import Params, Stmt
 
 FAULTS_LISTED = 100
-"""Faults listed in one report. A longer list would be of no more help to an operator."""
+"""Faults listed in one report. A longer list would not help an operator more."""
 
 PAGE = 1000
-"""Rows of a ledger that the check reads at once: about half a megabyte. At a fault it holds two
-such pages."""
+"""Rows of a ledger that the check reads in one page: about half a megabyte. At a fault it has two
+pages in memory."""
 
 
 class LedgerTotals(msgspec.Struct, frozen=True, rename="camel"):
@@ -35,7 +35,7 @@ class LedgerTotals(msgspec.Struct, frozen=True, rename="camel"):
 class LedgerReport(msgspec.Struct, frozen=True, rename="camel"):
     """The sums of all ledgers, and their faults: empty lists when the ledgers are sound.
 
-    In sound ledgers the stakes are the sum of payouts, refunds, rake and open stakes, for every
+    In sound ledgers the stakes equal the sum of payouts, refunds, rake and open stakes, for every
     partner, environment and day. A fault names its partner, and its environment, row, seat, match
     or day.
     """
@@ -99,7 +99,7 @@ async def check_ledger(reader: Reader, pause: Callable[[], None] = no_pause) -> 
 
 
 async def _head_faults(reader: Reader, shown: Params) -> list[str]:
-    """Return what contradicts the heads and the accounts: sequences with holes, altered days."""
+    """Return the faults beside the ledgers: missing seats, altered days, missing accounts."""
     faults = [
         f"{partner_id} {environment}: {last} seats were taken, {there} are there"
         for partner_id, environment, last, there in await reader.all(

@@ -18,7 +18,7 @@ FIRST_PLACE: Final[SeatPlace] = ("", -1)
 
 
 class OpenSeats(msgspec.Struct, frozen=True):
-    """A page of open seats. `last` is where the next page goes on, None on the last page."""
+    """A page of open seats. The next page begins after `last`, None on the last page."""
 
     seats: list[Seat]
     last: SeatPlace | None
@@ -32,7 +32,7 @@ async def open_seats(
     after: SeatPlace,
     page_size: int,
 ) -> OpenSeats:
-    """Return the seats after `after` that are in no match yet, or those of a reference alone.
+    """Return the seats after `after` that are in no match yet, of one reference if that is given.
 
     With a reference it reads up to `SCANNED_FOR_PAGE` seats, and may return fewer than `page_size`,
     although more follow: call it through `read_in_bulk`.

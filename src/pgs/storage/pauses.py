@@ -13,4 +13,4 @@ def pause() -> None:
 
 
 def no_pause() -> None:
-    """Return at once. It is for checks while no service runs, and for tests on a virtual clock."""
+    """Do not wait: for checks while no service runs, and for tests on a virtual clock."""

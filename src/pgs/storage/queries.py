@@ -25,10 +25,10 @@ _NAMED = re.compile(r"(?<![:\w]):([a-z_]\w*)", re.ASCII)
 
 
 class Positional(msgspec.Struct, frozen=True):
-    """A statement whose parameters are positions, which SQLite binds faster than names.
+    """A statement with positional parameters, which SQLite binds faster than named ones.
 
-    `values` returns them in their order from parameters by name; raises `KeyError` if one is
-    missing. If the parameters are the fields of a struct of `ROWS`, `values` takes the struct.
+    `values` takes parameters by name and returns their values in order; it raises `KeyError` if one
+    is missing. If the parameters are the fields of a struct of `ROWS`, `values` takes the struct.
     `one_row`: the query is for at most one row. `writes`: it changes rows.
     """
 

@@ -39,19 +39,19 @@ class Reader(Protocol):
         """
 
     async def still_fails(self) -> bool:
-        """Return whether the last read that failed fails again."""
+        """Return whether the last failed read fails again."""
 
     def close(self) -> None: ...
 
 
 class RepeatingReader(Reader):
-    """A reader that keeps its last read that failed, and reads that again when it is asked to."""
+    """A reader that remembers its last failed read, and repeats it for `still_fails`."""
 
     def __init__(self) -> None:
         self._failed: Query | None = None
 
     async def still_fails(self) -> bool:
-        """Return whether the last read that failed fails again."""
+        """Return whether the last failed read fails again."""
         if self._failed is not None:
             try:
                 await self.all(self._failed.name, **self._failed.params)

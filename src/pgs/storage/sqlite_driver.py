@@ -42,7 +42,7 @@ _TAKEN: Final = frozenset(
     }
 )
 
-# The kernel may have thrown away the pages that it could not write, and reports it only once: the
+# The kernel may have dropped the pages that it could not write, and reports that only once: the
 # next sync would succeed without them.
 _FAILED_SYNC: Final = frozenset({apsw.SQLITE_IOERR_FSYNC, apsw.SQLITE_IOERR_DIR_FSYNC})
 

@@ -32,7 +32,7 @@ BLOCKS_AT_ONCE = 4096
 SCANNED_FOR_PAGE = 5_000
 """Rows that a call reads at most for a page: matches of one status if it asks for a game or tier,
 waiting seats if it asks for a reference. That takes about 15 ms. No index has these columns,
-because each would cost every match or seat a write."""
+because it would add a write to every match or seat."""
 
 NUDGES_SHOWN = 100
 """Tries at nudges that are shown for one match. A match has three nudges of up to three tries each,
@@ -110,7 +110,7 @@ TimedMatch = tuple[int, str]
 
 
 class TimedPage(msgspec.Struct, frozen=True):
-    """A page of a list by time. `last`: where the next page begins, None on the last page."""
+    """A page of a list by time. The next page begins after `last`, None on the last page."""
 
     found: list[TimedMatch]
     last: TimedMatch | None
@@ -162,7 +162,7 @@ async def matches_by_time(
 
 
 def _bounds(span: Span, before: TimedMatch | None) -> Params:
-    """Return the bounds of the queries by time: of those by `ended_at`, and of those by id."""
+    """Return the parameters of the queries by time: their bounds for `ended_at`, and for ids."""
     edge = (span.until, "") if before is None else min(before, (span.until, ""))
     earliest = ids.first_id(ids.MATCH, edge[0])
     return {
@@ -177,7 +177,7 @@ def _bounds(span: Span, before: TimedMatch | None) -> Params:
 
 
 def _timed(row: Row) -> TimedMatch:
-    """Return a row of a query by time. Those of running matches have only the id."""
+    """Return the time and the id in a row. Rows of running matches have only the id."""
     return (ids.made_at(row[0]), row[0]) if len(row) == 1 else (row[0], row[1])
 
 
@@ -259,7 +259,7 @@ async def matches_with_seats(
 
 
 def _place(seat: Seat) -> tuple[int, int]:
-    """Return the order of a seat in its match. A seat that was never paired is the only one."""
+    """Return the order of a seat in its match. A seat that was never paired is its only seat."""
     return (seat.side or 0, seat.seq)
 
 

@@ -66,7 +66,7 @@ class Commits(Protocol):
     """Commits transactions on the connection of one engine. It is used by one thread at a time."""
 
     damaged: bool
-    """Whether the engine found its data damaged, which does not heal."""
+    """Whether the engine has ever found its data damaged."""
 
     session: int
     """The number of the session with the database. A job keeps the number of its submission."""
@@ -105,7 +105,7 @@ class Writer:
 
     @property
     def damaged(self) -> bool:
-        """Whether the engine found its data damaged, which does not heal."""
+        """Whether the engine has ever found its data damaged."""
         return self._commits.damaged
 
     def start(self) -> None:
@@ -252,7 +252,7 @@ class Writer:
 
     def _deliver(self, jobs: Sequence[Job]) -> None:
         for job in jobs:
-            self._waiting.popleft()  # `job`: jobs are answered in the order of arrival
+            self._waiting.popleft()  # this is `job`: the oldest is answered first
             if isinstance(job.result, outcome.Error) and isinstance(
                 job.result.error, WriteFailed | OutcomeUnknown
             ):

@@ -1,7 +1,7 @@
 """The connections for bulk reads, a few of which stay open between two reads.
 
-Other threads take them, while the writer's thread may follow the database to another server. An old
-primary that is left running still answers reads, but lacks every later commit.
+Other threads use these connections, while the writer's thread may change to another server. An old
+primary that still runs answers reads, but lacks every later commit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class BulkConnections:
         """`here` returns the address of the writer's server now. `connect` opens a connection."""
         self._here = here
         self._connect = connect
-        self._guard = threading.Lock()  # guards what follows
+        self._guard = threading.Lock()  # guards the attributes below
         self._idle: list[Connection] = []
         self._fresh: set[Connection] = set()  # those that may go back to `_idle`
         self._renewals = 0
@@ -33,7 +33,7 @@ class BulkConnections:
     def take(self) -> Connection:
         """Return a connection to the writer's server. Raises `StoreOutage`.
 
-        A connection that was being opened while the writer went to another server is closed.
+        A connection that was being opened while the writer changed to another server is closed.
         """
         while True:
             with self._guard:

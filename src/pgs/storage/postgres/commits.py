@@ -30,7 +30,7 @@ Step = tuple[Statement, Values]
 
 
 class Guard(Protocol):
-    """Is told of the writer's commits."""
+    """Receives the number of commits after each commit of the writer."""
 
     def committed(self, commits: int) -> None:
         """Note how many commits the database holds now."""
@@ -63,7 +63,7 @@ class PostgresCommits:
         """Commit all jobs together. Jobs of an ended session are refused.
 
         If a job has a conflict, the others are sent again together without it. If a job fails for
-        another reason, the jobs before it are committed, then it is tried alone, then the rest.
+        another reason, the jobs before it are committed, then it is tried by itself, then the rest.
         """
         session = self._open_session()
         if isinstance(session, StoreOutage):
@@ -157,9 +157,10 @@ class PostgresCommits:
         return None
 
     def _split(self, jobs: Sequence[Job], failed: int, error: Exception) -> None:
-        """Commit the jobs before the failed one, then that one alone, then the rest.
+        """Commit the jobs before the failed one, then the failed one by itself, then the rest.
 
-        Another job may have caused the error, so it counts only if the job also fails alone.
+        Another job may have caused the error, so the error counts only if the job also fails by
+        itself.
         """
         if len(jobs) == 1:
             jobs[0].result = _verdict(jobs[0].tx, error)

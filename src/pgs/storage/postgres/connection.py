@@ -27,7 +27,7 @@ class StatementRefused(Exception):
 
     @property
     def is_fault(self) -> bool:
-        """Whether the machine, the server or another session caused it; if not, it is a bug."""
+        """Whether the machine, the server or another session is at fault. If not, this is a bug."""
         return self.sqlstate[:2] in _FAULTS or self.sqlstate == _READ_ONLY
 
 
@@ -112,7 +112,7 @@ class Connection:
         return rows_of(result, self._rows) if result.status == pq.ExecStatus.TUPLES_OK else []
 
     def pipeline(self, steps: Sequence[tuple[Statement, Values]]) -> list[pq.abc.PGresult]:
-        """Send all steps at once, and return their results up to the first error.
+        """Send all steps in one round trip; return their results up to the first error.
 
         That error is the last result. If a statement could not be prepared, the result of its step
         is the error of the preparation. Raises `Lost`.

@@ -36,7 +36,7 @@ from pgs.storage.sqlite_driver import Connection as File
 from pgs.storage.transactions import StoreOutage
 
 BATCH: Final = 1000
-"""Rows that are held in memory at once: about a megabyte of the widest table."""
+"""Rows that are in memory at the same time: about a megabyte of the widest table."""
 
 SESSION: Final = "pgs db copy"
 
@@ -85,7 +85,7 @@ def to_server(folder: Path, url: str) -> Copied:
         try:
             with psycopg.connect(url, application_name=SESSION) as target:
                 copied = _fill_server(source, target)
-                _settle(target, number)
+                _store_number(target, number)
             finish(_prove(BlockingReader(session.connection, lambda connection: None)))
         except BaseException:
             _empty(session.connection)
@@ -182,7 +182,7 @@ def _fill_file(source: psycopg.Connection[Any], target: File) -> Copied:
     for table in tables:
         target.execute(f"delete from {table.name}")  # noqa: S608 - our own names
         places = ", ".join("?" * table.width)
-        # These names are ours, too.
+        # No caller chooses these names either.
         insert = f"insert into {table.name} ({table.columns}) values ({places})"  # noqa: S608
         for row in _streamed(source, table):
             target.execute(insert, row)
@@ -208,7 +208,7 @@ def _compare(
             raise StoreOutage(f"the copy differs in {table.name}")
 
 
-def _settle(target: psycopg.Connection[Any], number: int) -> None:
+def _store_number(target: psycopg.Connection[Any], number: int) -> None:
     """Store the database's number, which the mark of the data folder holds."""
     target.execute("delete from heartbeat where name in ('database', 'server')")
     target.execute("insert into heartbeat (name, beats) values ('database', %s)", (number,))

@@ -1,7 +1,7 @@
-"""The count of what one writer has committed, a row of the database.
+"""The count of one writer's commits, which is a row of the database.
 
-The mark in the data folder holds the count that was last acknowledged, so a database that went back
-to an earlier state is noticed. Each of several nodes has a row of its own, because
+The mark in the data folder has the count of the last acknowledged commit, so a start notices if the
+database has fallen back to an earlier state. Each of several nodes has a row of its own, because
 their commits would wait for each other if they shared a row.
 """
 

@@ -83,7 +83,7 @@ class PostgresDatabase:
         self.nodes: NodeWriter | None = None  # the writer, if this is one of several nodes
         self._bulk = BulkConnections(self._here, self._connect_in_bulk)
         self._lost: str | None = None
-        self._watching = trio.CancelScope()  # for an old primary
+        self._watching = trio.CancelScope()  # of the task that leaves an old primary
         self._loop: trio.lowlevel.TrioToken | None = None  # None until `start`
         with ExitStack() as undo:
             self._lock = DataLock(folder)
@@ -109,7 +109,7 @@ class PostgresDatabase:
             self.reader: Reader = self._pipeline or self.second_reader()
             if node:
                 self.nodes = NodeWriter(NodeCommits(session, self._reopen, self, self._count))
-                self.nodes.on_opened = self._read_anew
+                self.nodes.on_opened = self._reconnect_reads
                 self.writer: Writer = self.nodes
             else:
                 self._alone = PostgresCommits(session, self._reopen, self, self._count)
@@ -180,9 +180,9 @@ class PostgresDatabase:
             session.close()
             raise
         self._session, self._address = session, session.address
-        if self._loop is not None and self.nodes is None:  # a node reads anew before it goes on
+        if self._loop is not None and self.nodes is None:  # a node does this before it goes on
             with suppress(trio.RunFinishedError):
-                self._loop.run_sync_soon(self._read_anew)
+                self._loop.run_sync_soon(self._reconnect_reads)
         log.warning("session_opened", number=session.number)
         return session
 
@@ -235,12 +235,12 @@ class PostgresDatabase:
         log.info("restored", database=self._address["host"])
         return True
 
-    def _read_anew(self) -> None:
-        """Read over new connections: the old ones may lead to a server that has fallen behind."""
+    def _reconnect_reads(self) -> None:
+        """Open new connections for reads: the old ones may lead to an outdated server."""
         self._bulk.renew()
         if self._pipeline is not None and self.notices is not None:
-            self._pipeline.connect_anew()
-            self.notices.connect_anew()
+            self._pipeline.reconnect()
+            self.notices.reconnect()
 
     def _connect_to_read(self) -> pq.abc.PGconn:
         # The same server as the writer's: another one may not have its last commits yet.

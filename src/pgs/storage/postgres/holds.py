@@ -1,4 +1,4 @@
-"""From when a node may answer for the shards that it takes."""
+"""The times from which a node may answer for the shards that it takes."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pgs.domain.leases import HOLD_S, Beat, Sightings, starts_of
 
 
 class Holds:
-    """What one process knows of the waits that its earlier sessions had begun.
+    """The waits for previous owners that the sessions of one process have begun.
 
-    A session may end while it waits for the owner before it. The next session of this process finds
-    only its own predecessor in the shard's row, and must wait for that same owner.
+    A session may end while it waits for a shard's previous owner. The next session of this process
+    finds only the ended session in the shard's row, but must wait for that owner, too.
     """
 
     def __init__(self) -> None:
         self._sessions: set[int] = set()  # the numbers of all sessions of this process
-        self._until: dict[int, float] = {}  # by shard: until when an owner before may answer
+        self._until: dict[int, float] = {}  # by shard: until when the previous owner may answer
 
     def begin(self, number: int) -> None:
         """Note the number of a new session of this process."""
@@ -29,7 +29,7 @@ class Holds:
     def starts(
         self, sightings: Sightings, lasts: Mapping[int, Beat | None], now: float
     ) -> dict[int, float]:
-        """Return, by shard that was taken, the time from which this node may answer."""
+        """Return the time from which this node may answer for each shard that was taken."""
         found = starts_of(sightings, lasts, self._sessions, self._until, now)
         self._until |= found
         return found

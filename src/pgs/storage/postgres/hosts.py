@@ -3,7 +3,7 @@
 After a fail-over an old primary may still run. It accepts connections and writes, but no standby
 confirms its commits, so each of them waits for as long as the server runs. Therefore every host is
 asked to commit, and the first whose commit is confirmed is the server to use. This commit changes
-nothing and takes no lock. Only then does the writer open its session, with that server alone.
+nothing and takes no lock. After that, the writer opens its session, only with that server.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from pgs.storage.postgres.statements import literals
 from pgs.storage.transactions import StoreOutage
 
 HEAD_START_S: Final = 0.3
-"""Seconds that a host has before the next one is asked, too. A sound one answers in a few
-milliseconds, so the others are left alone."""
+"""Seconds that a host has before the next one is asked, too. A sound host answers in a few
+milliseconds, so the others are seldom asked."""
 
 ASK_S: Final = 2.5
 """Seconds for any of the hosts to confirm a commit: more than a connection may take to open. A
@@ -45,13 +45,13 @@ _END_OLDER: Final = (
 
 _PARTS: Final = ("host", "hostaddr", "port")
 
-_USUAL_PORT: Final = "5432"  # libpq's, for a host whose place in a list of ports is empty
+_USUAL_PORT: Final = "5432"  # libpq's port for a host without a port in the list
 
 
 def hosts_of(url: str) -> list[dict[str, str]]:
     """Return the host, port and IP address of each server that an address names.
 
-    What the address leaves out is what libpq would use: `PGHOST`, `PGPORT` and so on.
+    Values that the address leaves out are those that libpq would use: `PGHOST`, `PGPORT` and so on.
     """
     try:
         told = conninfo.conninfo_to_dict(url)
@@ -62,7 +62,7 @@ def hosts_of(url: str) -> list[dict[str, str]]:
     }
     known = {name: str(told.get(name) or usual.get(name, "")) for name in _PARTS}
     if told.get("host") and not told.get("hostaddr"):
-        known["hostaddr"] = ""  # that of the environment belongs to another host
+        known["hostaddr"] = ""  # PGHOSTADDR belongs to another host
     parts = {name: words.split(",") for name, words in known.items() if words}
     count = max((len(parts.get(name, ())) for name in ("host", "hostaddr")), default=0)
     found = []
@@ -97,7 +97,7 @@ def primary_elsewhere(url: str, name: str, used: Mapping[str, str]) -> dict[str,
     """Return another host than `used` that confirms commits, or None if there is none.
 
     If there is one, a standby was promoted, and `used` may never confirm a commit again. `used` has
-    the host, IP address and port of a session; what is returned can be the `last` of `primary_of`.
+    the host, IP address and port of a session. The result can be passed to `primary_of` as `last`.
     """
     others = [host for host in hosts_of(url) if not _is_same(host, used)]
     if not others:
@@ -226,10 +226,10 @@ def shut(connection: Connection) -> None:
 
     The caller makes sure that no other thread closes the connection at the same time.
     """
-    # Only the socket. Another thread may be using the rest.
+    # Shut only the socket: another thread may be using the rest of the connection.
     with suppress(OSError, Error):
         number = connection.opened.socket
-        wire = fromfd(number, AF_UNIX, SOCK_STREAM)  # shutting down asks for no family
+        wire = fromfd(number, AF_UNIX, SOCK_STREAM)  # the shutdown ignores the family
         with wire, suppress(OSError):
             wire.shutdown(SHUT_RDWR)
 

@@ -90,7 +90,7 @@ class Keeper:
         self._running: tuple[Node, ...] = ()
         self._owners: dict[int, str] = {}
         self._stopping = False
-        self._is_asking = False  # for shards, which `stop` hands over too
+        self._is_asking = False  # `stop` waits for a request for shards
         self._ended = trio.Event()
         self._none_left = trio.Event()
 
@@ -307,7 +307,7 @@ class Keeper:
                 await trio.sleep(LOOK_S)
         if self._session is not session:
             return
-        # A shard that was handed over meanwhile may have come back, and is prepared anew then.
+        # A shard that was handed over meanwhile may have come back. It is then prepared again.
         mine = [shard for shard in starts if self._taking.get(shard) is starts]
         self._own |= {shard: starts[shard] for shard in mine}
         await trio.sleep_until(max(starts.values()))
@@ -323,7 +323,7 @@ class Keeper:
 
     async def _give(self, session: WritingSession, shard: int) -> None:
         """Hand over one shard: stop all writes for it, commit that it is free, and unlock it."""
-        if shard in self._taking:  # until then the previous owner may answer, and so no other
+        if shard in self._taking:  # no new owner while the previous one may answer
             await trio.sleep_until(self._taking[shard][shard])
         if self._session is not session:  # lost before this task began, or while it waited
             return

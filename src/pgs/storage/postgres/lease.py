@@ -71,12 +71,12 @@ _NODES: Final = (
     f"left join pg_locks l on {_locks('l', PRESENCE)} and l.objid = n.number order by n.name"
 )
 _OWNED: Final = (
-    "select l.objid, n.name from pg_locks l "  # noqa: S608  constants alone
+    "select l.objid, n.name from pg_locks l "  # noqa: S608  only constants
     f"join pg_locks p on {_locks('p', PRESENCE)} and p.pid = l.pid "
     f"join node n on n.number = p.objid where {_locks('l', SHARD_LOCKS)}"
 )
 _LOCK: Final = (
-    "select s from unnest($1::int[]) as s "  # noqa: S608  constants alone
+    "select s from unnest($1::int[]) as s "  # noqa: S608  only constants
     f"where pg_try_advisory_lock({SHARD_LOCKS}, s) order by s"
 )
 _LAST: Final = (
@@ -84,7 +84,7 @@ _LAST: Final = (
     "from shard s left join node n on n.name = s.node where s.shard = any ($1::bigint[])"
 )
 _HOLD: Final = (
-    "insert into shard (shard, node, session, state, epoch) "  # noqa: S608  constants alone
+    "insert into shard (shard, node, session, state, epoch) "  # noqa: S608  only constants
     "select s, $2, $3::bigint, 'held', 1 from unnest($1::bigint[]) as s "
     "on conflict (shard) do update set node = excluded.node, session = excluded.session, "
     f"state = 'held', epoch = shard.epoch + 1 returning shard, {_TOLD}"
@@ -93,14 +93,14 @@ _FREE: Final = (
     "update shard set state = 'free' where shard = any ($1::bigint[]) and node = $2 "
     "and session = $3::bigint returning shard"
 )
-# A notice is sent at the end of its transaction. Locks of sessions are released at once.
+# A notice is sent at the end of its transaction. Locks of sessions are released immediately.
 _UNLOCK: Final = (
-    f"select count(*), {_TOLD} from unnest($1::int[]) as s "  # noqa: S608  constants alone
+    f"select count(*), {_TOLD} from unnest($1::int[]) as s "  # noqa: S608  only constants
     f"where pg_advisory_unlock({SHARD_LOCKS}, s)"
 )
 # The pid must still hold the node's lock. Otherwise it could be another process's by now.
 _END: Final = (
-    f"select pg_terminate_backend(l.pid, {END_MS}) from pg_locks l "  # noqa: S608  constants alone
+    f"select pg_terminate_backend(l.pid, {END_MS}) from pg_locks l "  # noqa: S608  only constants
     f"where {_locks('l', PRESENCE)} and l.objid = $1::bigint and l.pid = $2::int "
     "and l.pid <> pg_backend_pid()"
 )
@@ -121,7 +121,7 @@ class WriterLine(Protocol):
         ...
 
     def abandon(self, session: WritingSession) -> None:
-        """End a session at once, even while it waits for an answer."""
+        """End a session immediately, even while it waits for an answer."""
         ...
 
 
@@ -177,7 +177,7 @@ def beat(session: WritingSession, name: str, number: int) -> int:
 
 
 def look(connection: Connection) -> Look:
-    """Return the nodes and who owns what at this moment."""
+    """Return the nodes, and the owner of each shard at this moment."""
     nodes = tuple(
         Seen(Node(name, address), Beat(name, int(session), int(count)), state, pid and int(pid))
         for name, address, session, count, state, pid in connection.command(_NODES)

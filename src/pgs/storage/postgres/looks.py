@@ -16,7 +16,7 @@ from pgs.storage.transactions import StoreOutage
 
 LOOK_S: Final = 0.25
 """Seconds between two looks at the other nodes. A node that hands shards over, or takes some, sends
-a notice, so that the others look at once."""
+a notice, so that the others look immediately."""
 
 APART_S: Final = 0.01
 """Seconds that must pass between two looks, even if many notices come. A look takes a few
@@ -35,12 +35,12 @@ class Looks:
         self._name = name
         self._watch = watch
         self._connection: Connection | None = None
-        self._session: object = None  # the one whose server the connection leads to
+        self._session: object = None  # the session to whose server it leads
         self._taking = trio.CancelScope()
         self._hurried = trio.Event()
 
     def hurry(self) -> None:
-        """Make `wait` return at once."""
+        """Make `wait` return immediately."""
         self._hurried.set()
 
     async def wait(self) -> None:
@@ -78,7 +78,7 @@ class Looks:
     ) -> int:
         """End the sessions of owners that make no beats; return how many were ended.
 
-        `is_fresh` tells whether this node is, as `may_end` takes it.
+        `is_fresh` returns whether this node is fresh, see `may_end`.
         """
         count = 0
         for node in seen.nodes:

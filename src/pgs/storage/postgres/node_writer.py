@@ -29,7 +29,7 @@ _ENDED: Final = "the session with the database has ended"
 
 
 class SessionJob(Job):
-    """Work of the writer's thread on the session `of`. If `of` is None, it opens a session."""
+    """Work of the writer's thread on the session `of`. `of` is None to open a session."""
 
     __slots__ = ("of", "work")
 
@@ -40,7 +40,7 @@ class SessionJob(Job):
 
 
 class NodeCommits(PostgresCommits):
-    """Commits on one session. When it has ended, a new one is opened only on request.
+    """Commits on one session. After its end, another session is opened only on request.
 
     `ended`: a session that has ended, until `NodeWriter` has seen it.
     """
@@ -105,7 +105,7 @@ class NodeCommits(PostgresCommits):
         return self._session
 
     def abandon_session(self, session: WritingSession) -> None:
-        """End a session at once, from any thread, even while another one waits for the server."""
+        """End a session from any thread, even while another thread waits for the server."""
         with self._closing:
             self._abandoned = session
             shut(session.connection)
@@ -153,7 +153,7 @@ class NodeWriter(Writer):
         return result
 
     def abandon(self, session: Any) -> None:
-        """End a session at once, even while it waits for an answer."""
+        """End a session immediately, even while it waits for an answer."""
         self._of_node.abandon_session(session)
 
     async def _send(self, job: SessionJob) -> Any:

@@ -38,7 +38,7 @@ def nodes_of(url: str) -> Nodes:
 
 
 def mark(url: str, name: str, *, draining: bool) -> Nodes:
-    """Record that a node is to give its shards up, or may take some again; return all nodes.
+    """Record that a node must give its shards up, or may take shards again; return all nodes.
 
     Raises `NoSuchNode` and `StoreOutage`.
     """

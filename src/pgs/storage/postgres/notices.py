@@ -79,8 +79,8 @@ class Notices:
         await self._came.wait()
         self._came = trio.Event()
 
-    def connect_anew(self) -> None:
-        """Listen over another connection: this one may lead to a server that has fallen behind."""
+    def reconnect(self) -> None:
+        """Listen over a new connection: the old one may lead to a server that has fallen behind."""
         self._hearing.cancel()
 
     def close(self) -> None:
@@ -118,7 +118,7 @@ class Notices:
         # and the number could then belong to another file.
         socket = os.dup(opened.socket)
         try:
-            self._came.set()  # some may have been missed
+            self._came.set()  # notices may have been missed
             self.heard.set()
             while True:
                 await trio.lowlevel.wait_readable(socket)

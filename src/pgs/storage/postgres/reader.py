@@ -153,8 +153,8 @@ class PipelineReader(RepeatingReader):
             raise ReadFailed(name, error) from error
         return waiter.rows
 
-    def connect_anew(self) -> None:
-        """Use another connection from now on. Reads under way fail."""
+    def reconnect(self) -> None:
+        """Use a new connection from now on. Reads under way fail."""
         self._renewals += 1
         self._drop(Lost("the writer has a new session"))
 

@@ -111,7 +111,7 @@ class WriterSession:
         raise DatabaseInUse("an older session of this service does not end")
 
     def confirm(self, commit: Callable[[WriterSession], T]) -> T:
-        """Return what the session's first commit returns, which proves that it may write.
+        """Return the result of `commit`, the session's first, which proves that it may write.
 
         If the address has several hosts, the session ends after `SILENT_S` without an answer: this
         server may have ceased to be the primary a moment ago. Raises what `commit` raises.

@@ -1,4 +1,4 @@
-"""Decides which shards a node takes and which it hands over, by this and earlier looks."""
+"""Decides which shards a node takes and hands over, from the last look and earlier ones."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pgs.domain.shards import Node, share_out
 from pgs.storage.postgres.lease import Look
 
 GIVE_MAX: Final = 8
-"""Shards that a node has given up and that nobody has taken yet, when another node joins. Their
-partners are refused until the new owner answers, and it answers sooner for a few shards than for
-many."""
+"""Shards of a node that may be given up and not taken yet at the same time, when another node
+joins. Their partners are refused until the new owner answers, which takes less time for a few
+shards than for many."""
 
 RETURN_S: Final = 1.0
 """Seconds after the start of a session for which a node leaves shards to their former owners. When
 the database fails over, all nodes lose their sessions within a second and open others. Each answers
-for its own former shards at once, but for another's only after `HOLD_S`."""
+for its own former shards immediately, but for those of another node only after `HOLD_S`."""
 
 READY_BEATS: Final = 4
 """Beats of a session after which a node is given shards. The first is the start of the session. The
@@ -50,7 +50,7 @@ class Sharing:
     def __init__(self, me: str) -> None:
         self._me = me
         self._began = -inf
-        self._before: dict[int, str] = {}  # who owned each shard when it was last owned
+        self._before: dict[int, str] = {}  # the last known owner of each shard
         self._given: set[int] = set()  # given up, and not seen at another node yet
 
     def begin(self, now: float) -> None:

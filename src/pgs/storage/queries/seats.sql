@@ -10,8 +10,8 @@ where partner_id = :partner_id and seat_id = :seat_id and status = :was_status
   and revision = :was_revision;
 
 -- name: update_seat_in_match!
--- It names only the columns that can still change, because SQLite writes every index of a named
--- column, even if the value stays the same.
+-- This statement names only the columns that can still change, because SQLite writes every index of
+-- a named column, even if the value stays the same.
 update seat set {changes of seat in match}
 where partner_id = :partner_id and seat_id = :seat_id and status = :was_status
   and revision = :was_revision;

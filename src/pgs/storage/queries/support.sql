@@ -1,6 +1,6 @@
--- Matches as support looks for them. Each match is found by one seat: the seat of side 0, or the
--- only seat of a match that never started. The rows of some blocks of seats are read and
--- sorted, the newest first; pgs.storage.support says how many.
+-- Matches for the searches of support. Each match is found by one seat: the seat of side 0, or the
+-- only seat of a match that never started. The rows of some blocks of seats are read and sorted,
+-- the newest first; pgs.storage.support says how many.
 
 -- name: matches
 with recursive block (number) as (
@@ -69,8 +69,8 @@ where partner_id = :partner_id and environment = :environment and status = 'no_c
 order by ended_at desc, match_id desc
 limit :page_size offset :skipped;
 
--- The same, of one game or tier. A bounded number of matches is read, and those that fit are
--- returned.
+-- The same lists for one game or tier. Each query reads a bounded number of matches, and returns
+-- those of the game or tier.
 
 -- name: running_scanned
 select match_id
@@ -142,8 +142,8 @@ where partner_id = :partner_id and environment = :environment and match_id = :ma
 order by seq
 limit :page_size;
 
--- Seats that are in no match yet, by player and sequence. Of those by a reference a bounded number
--- of seats is read, because an index of references would cost every new seat a write.
+-- Seats that are in no match yet, by player and sequence. A query for a reference reads a bounded
+-- number of seats, because an index of references would add a write to every new seat.
 
 -- name: open_seats
 select {columns of seat}

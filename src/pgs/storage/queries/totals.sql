@@ -6,7 +6,7 @@ values ({values of totals})
 on conflict (partner_id, environment, day, game_id, tier_id) do update set {sums of totals};
 
 -- name: raise_seats!
--- It writes only the columns that a charge raises, because every launch executes it.
+-- This statement writes only the columns that a charge raises, because every launch executes it.
 insert into totals (partner_id, environment, day, game_id, tier_id, seats, seat_stakes_usd_cents)
 values (:partner_id, :environment, :day, :game_id, :tier_id, :seats, :seat_stakes_usd_cents)
 on conflict (partner_id, environment, day, game_id, tier_id) do update

@@ -1,4 +1,4 @@
-"""Checks the file with SQLite's own check, alone or together with the check of the ledgers."""
+"""Checks the file with SQLite's own check, with or without the check of the ledgers."""
 
 from collections.abc import Callable
 from typing import Final

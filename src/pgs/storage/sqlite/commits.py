@@ -31,7 +31,7 @@ class _Conflict(Exception):
 
 
 class Guard(Protocol):
-    """Watches over the files that the writer writes."""
+    """Checks the files that the writer writes, and receives the number of its commits."""
 
     def lost(self) -> str | None:
         """Return why nothing may be written to the open files, or None."""

@@ -17,9 +17,9 @@ short time, a backup."""
 
 
 LOG_PAGES = 4000
-"""Pages in the write-ahead log after which SQLite writes them back into the database: 16 MB. Pages
-that many seats share are then written back once for four times as many seats as at SQLite's default
-of 1000. The log is longer only while something reads for long."""
+"""Pages in the write-ahead log after which SQLite writes them back into the database: 16 MB. A page
+that many seats change is then written back a quarter as often as with SQLite's default of 1000. The
+log is longer only during a long read."""
 
 
 def connect(

@@ -19,7 +19,7 @@ _MAGIC = b"SQLite format 3\0"
 
 LATER_S: Final = 2.0
 """Seconds by which the database's file may be younger than the mark after a kill. A commit writes
-the file first and the mark at once after it."""
+the file first and the mark immediately afterwards."""
 
 
 def judge(folder: Path, key_file: Path) -> Mark | None:

@@ -90,10 +90,10 @@ def accept_loss(folder: Path) -> LossAccepted:
     return LossAccepted(str(folder), mark.commits)
 
 
-def _new_ring(brought: Path | None, key_file: Path) -> Path | None:
-    """Return the ring to put in the place of `key_file`; None to keep that one."""
+def _new_ring(ring_of_copy: Path | None, key_file: Path) -> Path | None:
+    """Return the ring that replaces `key_file`, or None to keep the ring there."""
     have = _ring(key_file)
-    bring = None if brought is None else _ring(brought)
+    bring = None if ring_of_copy is None else _ring(ring_of_copy)
     if bring is None and have is None:
         raise BadSource(
             f"there is no key ring at {key_file}, and the copy brings none. Put the ring of this "
@@ -101,7 +101,7 @@ def _new_ring(brought: Path | None, key_file: Path) -> Path | None:
         )
     if bring is None or (have and all(have.find(key.kid) == key for key in bring.keys)):
         return None
-    return brought
+    return ring_of_copy
 
 
 def _ring(path: Path) -> KeyRing | None:

@@ -188,8 +188,8 @@ create table ledger (
 -- A stake is charged once, and settled once.
 create unique index ledger_seat on ledger (partner_id, seat_id, kind);
 
--- Payouts that an operator has confirmed because the settlement server did not. They are not asked
--- for again.
+-- Payouts that an operator has confirmed because the settlement server did not. The server is not
+-- asked for them again.
 
 create table payout_resolved (
   partner_id text not null,
@@ -199,8 +199,8 @@ create table payout_resolved (
   primary key (partner_id, match_id, seat_id)
 );
 
--- What each day's play came to, by game and tier. The first figures count the matches decided on
--- the day, the last ones the seats whose stakes were confirmed on it. The invoice bills the rake.
+-- The totals of each day, game and tier. The first figures count the matches decided on the day,
+-- the last ones the seats whose stakes were confirmed on that day. The invoice bills the rake.
 create table totals (
   partner_id text not null,
   environment text not null check (environment in ('test', 'live')),
