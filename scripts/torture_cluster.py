@@ -64,7 +64,10 @@ def main(
     if kinds:
         chosen = kinds.split(",")
         if unknown := sorted(set(chosen) - set(wanted)):
-            raise typer.BadParameter(f"there is no {', '.join(unknown)} here", param_hint="--kinds")
+            raise typer.BadParameter(
+                f"there is no {', '.join(unknown)} here; there are {', '.join(wanted)}",
+                param_hint="--kinds",
+            )
         wanted = chosen
     with tempfile.TemporaryDirectory(prefix="pgs-cluster-") as place:
         folder = keep or Path(place)

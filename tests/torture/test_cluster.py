@@ -130,6 +130,15 @@ def test_a_few_faults_lose_nothing_double_nothing_and_leave_no_stale_answer() ->
         assert int(found[1]) > 0, how_many
 
 
+def test_a_fault_that_there_is_not_is_refused_with_those_that_there_are() -> None:
+    done = run(SCRIPTS / "torture_cluster.py", "--kinds", "kill,nope", COLUMNS="300")
+    assert done.returncode == 2
+    assert "there is no nope here; there are kill, restart, stop, crash_database" in done.stderr
+    assert "drain" in done.stderr
+    alone = run(SCRIPTS / "torture_cluster.py", "--nodes", "1", "--kinds", "drain", COLUMNS="300")
+    assert "there is no drain here; there are kill," in alone.stderr
+
+
 def test_without_haproxy_the_script_says_what_to_install(tmp_path: Path) -> None:
     for name in ("setpriv", "ip", "unshare", "nsenter"):
         (tmp_path / name).symlink_to(find_tool(name))
