@@ -6,11 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import trio
 
 from pgs.domain.cursors import make_cursor
 from tests.journeys.client import SyncClient, check_plain, check_refusal, ok
 from tests.journeys.partners import Partner, seat_body
 from tests.journeys.service import Service, SharedService
+
+GIVE_UP_S = 10.0
 
 
 def _cursor(client: SyncClient, key: str) -> str:
@@ -36,6 +39,19 @@ def test_a_cursor_of_another_partner_or_environment_is_invalid(
                 ok(reply)
             else:
                 check_refusal(reply, 400, "invalid_cursor")
+
+
+def test_digests_that_wait_for_each_other_do_not_hold_up_a_feed(
+    shared: SharedService, partner: Partner
+) -> None:
+    async def with_a_digest_under_way(service: Service) -> int:
+        database = service.core_of(partner.partner_id).parts.database
+        async with database.export_limit:
+            with trio.fail_after(GIVE_UP_S):
+                reply = await service.public.call("GET", "/partner/results?since=0", partner.test)
+        return reply.status
+
+    assert shared.do(with_a_digest_under_way) == 200
 
 
 @pytest.mark.parametrize(

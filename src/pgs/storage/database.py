@@ -5,12 +5,16 @@ Nothing outside this package sees SQL or a connection.
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 import trio
 
 from pgs.storage.reader import Reader
 from pgs.storage.writer import Writer
+
+SINCE_MAX: Final = 1
+"""Reads at once of the feed position at a time (`since`). Digests have another bound, because they
+may read for a second each: a partner that reads its feed does not wait for them."""
 
 
 class Database(Protocol):
@@ -18,14 +22,15 @@ class Database(Protocol):
 
     `inline`: it reads and commits on the event loop's thread. That is for tests, whose virtual
     clock does not wait for other threads.
-    `bulk_limit`, `check_limit`, `export_limit`: how many bulk reads, checks of everything, and
-    reads of a partner's many rows run at a time.
+    `bulk_limit`, `check_limit`, `export_limit`, `since_limit`: how many bulk reads, checks of
+    everything, reads of a partner's many rows, and reads of a feed's position run at a time.
     """
 
     inline: bool
     bulk_limit: trio.CapacityLimiter
     check_limit: trio.CapacityLimiter
     export_limit: trio.CapacityLimiter
+    since_limit: trio.CapacityLimiter
     reader: Reader
     writer: Writer
 

@@ -134,7 +134,7 @@ async def _start(call: Call) -> int | Refusal | BadRequest:
             return BadRequest(_TOO_LATE)
         database = parts.database
         return await read_in_bulk(
-            database, lambda reader: position_since(reader, *owner, at), database.export_limit
+            database, lambda reader: position_since(reader, *owner, at), database.since_limit
         )
     if "cursor" not in call.query:
         return 0

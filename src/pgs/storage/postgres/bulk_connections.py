@@ -14,7 +14,7 @@ from psycopg import pq
 
 from pgs.storage.postgres.connection import Connection
 
-IDLE_READERS: Final = 3
+IDLE_READERS: Final = 4
 """Connections for bulk reads that stay open between two reads: one for each limiter."""
 
 

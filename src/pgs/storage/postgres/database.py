@@ -17,6 +17,7 @@ from pgs.config import KEY_FILE_NAME
 from pgs.storage.backup import BadTarget
 from pgs.storage.bulk import finish
 from pgs.storage.data_folder import DataLock, DataRefused
+from pgs.storage.database import SINCE_MAX
 from pgs.storage.ledger import FAULTS_LISTED, check_ledger
 from pgs.storage.mark import DamagedMark, Mark, OpenMark, read_mark
 from pgs.storage.pauses import no_pause, pause
@@ -76,6 +77,7 @@ class PostgresDatabase:
         self.bulk_limit = trio.CapacityLimiter(1)
         self.check_limit = trio.CapacityLimiter(1)
         self.export_limit = trio.CapacityLimiter(1)
+        self.since_limit = trio.CapacityLimiter(SINCE_MAX)
         self._url = url
         self._name = _name_of(folder)
         self._count = CommitCount(node)

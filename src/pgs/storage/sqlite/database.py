@@ -10,6 +10,7 @@ import trio
 
 from pgs.config import KEY_FILE_NAME
 from pgs.storage.data_folder import DataLock
+from pgs.storage.database import SINCE_MAX
 from pgs.storage.first_terms import first_terms
 from pgs.storage.mark import Mark, OpenMark, write_mark
 from pgs.storage.migrations import migrate, migrations_of
@@ -64,6 +65,7 @@ class SqliteDatabase:
         self.check_limit = trio.CapacityLimiter(1)
         # A partner may ask for many of its rows in one call, and again before it has the answer.
         self.export_limit = trio.CapacityLimiter(1)
+        self.since_limit = trio.CapacityLimiter(SINCE_MAX)
         self._factory = factory
         with ExitStack() as undo:
             self._lock = DataLock(folder)
