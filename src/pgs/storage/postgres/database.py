@@ -78,8 +78,7 @@ class PostgresDatabase:
         self.check_limit = trio.CapacityLimiter(1)
         self.export_limit = trio.CapacityLimiter(1)
         self.since_limit = trio.CapacityLimiter(SINCE_MAX)
-        self._url = url
-        self._name = _name_of(folder)
+        self._url, self._name = url, _name_of(folder)
         self._count = CommitCount(node)
         self._number = number_of(node) if node else 0
         self.nodes: NodeWriter | None = None  # the writer, if this is one of several nodes
