@@ -82,8 +82,7 @@ def test_a_new_admin_goes_from_the_invite_to_a_decided_match(
     page.get_by_label("I have read it").check()
     new.press("Agree to version 1")
     page.get_by_text("Version 1 was agreed").first.wait_for()
-    page.get_by_role("link", name="Home", exact=True).click()
-    page.locator('[data-step="play"]').get_by_role("link", name="Try it").click()
+    page.get_by_role("link", name="Next: Play a first match").click()
 
     new.stands_at("Try it")
     new.press("Seat two test players")

@@ -6,6 +6,7 @@ import { commandsFor } from '../src/portal/palette';
 import { blocksOf } from '../src/portal/parts/markdown';
 import type { Gate, Standing } from '../src/portal/readiness';
 import { placeOf } from '../src/portal/routes';
+import { nextOf } from '../src/portal/parts/checklist';
 import { stepsOf } from '../src/portal/steps';
 
 const NOTHING = { webhook: undefined, keys: [], tiers: [] };
@@ -105,6 +106,10 @@ test('the steps are those the service tells, and who may not do one is told whom
   assert.deepEqual(advised.map(({ name }) => name), ['webhook_on']);
   const shown = (role: Account['role']) =>
     JSON.stringify(stepsOf({ ...context, account: account(role) }).needed[1]!.act!(true));
+  const nextOfRole = (role: Account['role']) =>
+    nextOf(stepsOf({ ...context, account: account(role) }).needed);
+  assert.equal(nextOfRole('admin')?.href, '/portal/test/terms');
+  assert.equal(nextOfRole('developer')?.href, undefined);
   assert.match(shown('developer'), /Ask an admin: ada@a\.example/);
   assert.match(shown('admin'), /"href":"\/portal\/test\/terms"/);
 });

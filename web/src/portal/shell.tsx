@@ -10,7 +10,8 @@ import { Bar } from './bar';
 import { Asking } from './dialogs';
 import { useKeyboard } from './keyboard';
 import { Me } from './me';
-import { AccountRead, Problem, readAllAgain, READ_AGAIN, UNREAD } from './page';
+import { NextStep, STEP_PAGES } from './next-step';
+import { AccountRead, mayWrite, Problem, readAllAgain, READ_AGAIN, UNREAD } from './page';
 import type { PageProps } from './page';
 import { Palette } from './palette';
 import { hasDraft } from './parts/draft';
@@ -144,13 +145,14 @@ interface ShownProps extends Pick<PageProps, 'api' | 'tell'> {
 
 /** The page. It reads its data at the same time as the account is read. */
 function Shown({ Page, place: { environment, route, id }, account, ...rest }: ShownProps) {
+  const key = `${environment} ${route.name} ${id ?? ''}`;
+  const isStep = account !== null && STEP_PAGES.has(route.name) && mayWrite(account);
   return (
     <AccountRead.Provider value={account !== null}>
-      <Page
-        key={`${environment} ${route.name} ${id ?? ''}`}
-        account={account ?? UNREAD}
-        {...{ environment, id, ...rest }}
-      />
+      <Page key={key} account={account ?? UNREAD} {...{ environment, id, ...rest }} />
+      {isStep && (
+        <NextStep key={`${key} next`} api={rest.api} {...{ account, environment, route }} />
+      )}
     </AccountRead.Provider>
   );
 }

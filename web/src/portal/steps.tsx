@@ -1,9 +1,11 @@
 /** The steps that an account still needs before its first match, each with its button. */
 
 import type { ComponentChildren } from 'preact';
-import type { Account, Environment, Role } from './api';
+import type { Account, Api, Environment, Role } from './api';
 import { Button, LinkButton } from './parts/button';
+import { nextOf } from './parts/checklist';
 import type { Step } from './parts/checklist';
+import { readStanding } from './readiness';
 import type { Game, Gate, Standing } from './readiness';
 import { linkTo } from './routes';
 
@@ -102,10 +104,12 @@ function pathIn(changeItAt: string | undefined): string | null {
   return pathname.startsWith('/portal/') ? pathname : null;
 }
 
+const may = ({ account }: StepContext, needs: Role) => RANK[account.role] >= RANK[needs];
+
 function actOf(gate: Gate, words: Words, needs: Role, context: StepContext) {
-  const { account, standing, environment, busy, turnOn } = context;
+  const { standing, environment, busy, turnOn } = context;
   return (main: boolean): ComponentChildren => {
-    if (RANK[account.role] < RANK[needs]) {
+    if (!may(context, needs)) {
       const whom = needs === 'admin' ? 'an admin' : 'a developer or an admin';
       const names = standing.admins.slice(0, 2).join(', ');
       return <span class="small quiet ask">{`Ask ${whom}: ${names}`}</span>;
@@ -139,6 +143,8 @@ function stepOf(gate: Gate, context: StepContext): Step {
   const live = gate.gate === 'game_licensed' && environment === 'live';
   const asked = live && standing.game?.live === 'requested';
   const open = live ? `Request live access to ${standing.game?.name ?? 'a game'}` : words.open;
+  const needs = live ? 'admin' : words.needs;
+  const path = may(context, needs) ? pathIn(gate.changeItAt) : null;
   return {
     name: gate.gate,
     title: gate.ok ? titleDone(gate, words, standing) : asked ? waiting(standing) : open,
@@ -149,7 +155,8 @@ function stepOf(gate: Gate, context: StepContext): Step {
         {gate.reason !== undefined && <code>{gate.reason}</code>}
       </>
     ),
-    act: actOf(gate, words, live ? 'admin' : words.needs, context),
+    act: actOf(gate, words, needs, context),
+    ...(path === null ? {} : { href: path }),
     waits: asked || gate.gate === 'tier_on_offer',
   };
 }
@@ -161,19 +168,23 @@ function titleDone(gate: Gate, words: Words, { game }: Standing): string {
   return named ? `${words.done}: ${game.name}` : words.done;
 }
 
-function keyStep({ account, environment, standing }: StepContext): Step {
+function keyStep(context: StepContext): Step {
+  const { environment, standing } = context;
+  const href = linkTo(environment, 'keys');
+  const mayMake = may(context, 'developer');
   return {
     name: 'key',
     title: standing.keys > 0 ? `There is a ${environment} key` : `Make a ${environment} key`,
     done: standing.keys > 0,
     says: 'Your server speaks with it. It is shown once.',
+    ...(mayMake ? { href } : {}),
     act: (main) =>
-      account.role === 'viewer' ? (
-        <span class="small quiet ask">Ask a developer or an admin</span>
-      ) : (
-        <LinkButton {...kind(main)} href={linkTo(environment, 'keys')}>
+      mayMake ? (
+        <LinkButton {...kind(main)} {...{ href }}>
           Make a {environment} key
         </LinkButton>
+      ) : (
+        <span class="small quiet ask">Ask a developer or an admin</span>
       ),
   };
 }
@@ -181,6 +192,7 @@ function keyStep({ account, environment, standing }: StepContext): Step {
 function playStep({ account, environment, standing }: StepContext): Step {
   const mayTry = environment === 'test' && account.role !== 'viewer';
   const played = standing.matches.length > 0;
+  const href = linkTo(environment, mayTry ? 'try' : 'now');
   return {
     name: 'play',
     title: played ? `A ${environment} match has been played` : 'Play a first match',
@@ -189,8 +201,9 @@ function playStep({ account, environment, standing }: StepContext): Step {
       environment === 'test'
         ? 'Seat two test players and play both sides, right here.'
         : 'Your server mints sessions and seats players. The page Calls now shows each call.',
+    href,
     act: (main) => (
-      <LinkButton {...kind(main)} href={linkTo(environment, mayTry ? 'try' : 'now')}>
+      <LinkButton {...kind(main)} {...{ href }}>
         {mayTry ? 'Try it' : 'See the calls'}
       </LinkButton>
     ),
@@ -209,4 +222,15 @@ export function stepsOf(context: StepContext): { needed: Step[]; advised: Step[]
     ],
     advised: steps.filter(({ of }) => ADVICE.has(of)).map(({ step }) => step),
   };
+}
+
+/** Reads which step comes next before a match, if one is left. */
+export async function readNext(
+  api: Api,
+  account: Account,
+  environment: Environment,
+): Promise<Step | undefined> {
+  const standing = await readStanding(api, environment);
+  const context = { account, environment, standing, busy: false, turnOn: () => {} };
+  return nextOf(stepsOf(context).needed);
 }

@@ -9,9 +9,14 @@ export interface Step {
   says?: ComponentChildren;
   /** The step's button, or whom to ask. The next step gets the main button. */
   act?: (main: boolean) => ComponentChildren;
+  /** The page on which the reader does it. None if the reader's role may not. */
+  href?: string;
   /** Whether the step waits for somebody else. */
   waits?: boolean;
 }
+
+/** The step to do next, if there is one. */
+export const nextOf = (steps: readonly Step[]) => steps.find((step) => !step.done && !step.waits);
 
 interface ChecklistProps {
   steps: readonly Step[];
@@ -22,7 +27,7 @@ interface ChecklistProps {
 /** The next step first, then the open ones, then the done ones. */
 export function Checklist({ steps, calm = false }: ChecklistProps) {
   const open = steps.filter((step) => !step.done);
-  const next = calm ? undefined : open.find((step) => !step.waits);
+  const next = calm ? undefined : nextOf(open);
   const ordered = [
     ...(next === undefined ? [] : [next]),
     ...open.filter((step) => step !== next),
