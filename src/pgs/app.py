@@ -112,11 +112,17 @@ async def open_core(
             if shards is not None and shards.keeper is not None:
                 system.nursery.start_soon(shards.keeper.run)
             try:
-                yield Core(parts, directory, chores, shards.keeper if shards else None)
+                keeper = shards.keeper if shards else None
+                yield Core(parts, directory, chores, keeper, portal_url=_portal_url(config))
             finally:
                 await _wind_up(parts)
     finally:
         database.close()
+
+
+def _portal_url(config: Config) -> str:
+    served = config.identity_issuer and config.identity_client_id
+    return f"{config.base_url}/portal" if served and config.base_url else ""
 
 
 def _make_settlements(

@@ -1,5 +1,6 @@
 """A mistyped value is refused or can be corrected; a command that ends play asks first."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,27 @@ def test_setting_a_tier_says_when_its_prize_is_too_high_for_it_to_take_seats(
     assert "takes no seats: its prize of 250 cents is more than" in said
     assert "a prize of at most 200, or a floor of at least 125" in said
     assert "takes no seats" not in pgs(*TIER, "--floor", "125", "--prize", "250", *at).stdout
+
+
+def test_a_new_invite_is_printed_with_its_page_in_the_portal_if_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = ("--data", tmp_path / "data")
+    invite = ("partner", "invite", "acme", "--email", "boss@acme.example")
+    assert "inviteUrl" not in json_of(pgs(*NEW, "--json", *at))
+    assert "/portal/" not in pgs(*invite, *at).stdout
+    monkeypatch.setenv("PGS_IDENTITY_ISSUER", "https://id.example")
+    monkeypatch.setenv("PGS_IDENTITY_CLIENT_ID", "portal")
+    assert "/portal/" not in pgs(*invite, *at).stdout  # its address is not known
+    monkeypatch.setenv("PGS_BASE_URL", "https://a-long-name.of-the.games.example")
+    join = "https://a-long-name.of-the.games.example/portal/join/"
+    made = json_of(pgs(*invite, "--json", *at))
+    assert made["inviteUrl"] == join + made["inviteId"]
+    said = pgs(*invite, *at).stdout
+    assert re.search(rf"{join}ivt_\w+\n", said)
+    assert "Pass the link on" in " ".join(said.split())
+    other = ("partner", "create", "bravo", "--name", "Bravo", "--admin-email", "a@bravo.example")
+    assert re.search(rf"{join}ivt_\w+\n", pgs(*other, *at).stdout)
 
 
 def test_an_account_is_corrected_and_another_admin_is_invited(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from rich.console import Group, RenderableType
 from rich.table import Table
 
-from pgs.cli.tables import add_row, cell, money, new_table
+from pgs.cli.tables import add_row, cell, link_of_invite, money, new_table
 from pgs.operator import records as r
 
 _TIER_COLUMNS = ("Environment", "Id", "Name", "Floor", "Prize", "Revision", "Locked for")
@@ -74,7 +74,11 @@ def match_voided(match: r.MatchVoided) -> RenderableType:
 
 def invited(invite: r.InviteMade) -> RenderableType:
     """Draw a new invite."""
-    return cell(
-        f"Invite {invite.invite_id} for {invite.email}, as {invite.role} of {invite.partner_id}. "
-        "Pass the id on: no e-mail is sent. It expires after 7 days."
+    what = "id" if invite.invite_url is None else "link"
+    return Group(
+        cell(
+            f"Invite {invite.invite_id} for {invite.email}, as {invite.role} of "
+            f"{invite.partner_id}. Pass the {what} on: no e-mail is sent. It expires after 7 days."
+        ),
+        *link_of_invite(invite.invite_url),
     )

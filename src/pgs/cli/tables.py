@@ -124,11 +124,17 @@ def partner(record: r.PartnerRecord) -> RenderableType:
     )
 
 
+def link_of_invite(url: str | None) -> list[RenderableType]:
+    """Draw the portal's page for an invite, if there is one."""
+    return [] if url is None else [cell(f"Its page in the portal: {url}")]
+
+
 def partner_created(record: r.PartnerCreated) -> RenderableType:
     """Draw a new partner with the invite of its first admin."""
     return Group(
         cell(f"Partner {record.partner_id} ({record.name}) has an account now."),
         cell(f"Invite of its first admin: {record.invite_id}"),
+        *link_of_invite(record.invite_url),
         cell("The admin accepts it after signing in with that address, within 7 days."),
     )
 

@@ -114,9 +114,13 @@ class PartnerRecord(PartnerSummary, frozen=True, kw_only=True):
 
 
 class PartnerCreated(PartnerRecord, frozen=True, kw_only=True):
-    """A new partner, with the invite that its first admin accepts."""
+    """A new partner, with the invite that its first admin accepts.
+
+    `invite_url`: the portal's page for it, absent if the portal is not served.
+    """
 
     invite_id: str
+    invite_url: str | None = None
 
 
 class PartnerSwitchedOff(PartnerRecord, frozen=True, kw_only=True):
@@ -126,13 +130,17 @@ class PartnerSwitchedOff(PartnerRecord, frozen=True, kw_only=True):
 
 
 class InviteMade(Record, frozen=True):
-    """A new invite. `expires_at` in epoch seconds."""
+    """A new invite. `expires_at` in epoch seconds.
+
+    `invite_url`: the portal's page for it, absent if the portal is not served.
+    """
 
     partner_id: str
     invite_id: str
     email: str
     role: str
     expires_at: int
+    invite_url: str | None = None
 
 
 class AuthenticatorReset(Record, frozen=True):

@@ -94,7 +94,11 @@ async def create_partner(core: Core, args: NewPartner) -> PartnerCreated | Refus
     )
     if not isinstance(reply, lifecycle.PartnerCreated):
         return reply
-    return PartnerCreated.of(await record_of(core, reply.account), invite_id=reply.invite_id)
+    return PartnerCreated.of(
+        await record_of(core, reply.account),
+        invite_id=reply.invite_id,
+        invite_url=core.link_of_invite(reply.invite_id),
+    )
 
 
 async def list_partners(core: Core, args: PartnersAfter) -> PartnerPage:
@@ -157,7 +161,10 @@ async def set_partner(core: Core, args: PartnerSettings) -> PartnerRecord | Refu
 async def invite_member(core: Core, args: NewInvite) -> InviteMade | Refusal | BadRequest:
     """Invite a further member in the platform's name, for example if all admins have left."""
     reply = await ask_account(core, args.partner_id, CreateInvite(PLATFORM, args.email, args.role))
-    return InviteMade.of(reply, partner_id=args.partner_id) if isinstance(reply, Invite) else reply
+    if not isinstance(reply, Invite):
+        return reply
+    link = core.link_of_invite(reply.invite_id)
+    return InviteMade.of(reply, partner_id=args.partner_id, invite_url=link)
 
 
 async def reset_authenticator(
