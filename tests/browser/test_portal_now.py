@@ -1,13 +1,20 @@
 """The portal's page of calls as they are made, in a real browser."""
 
 import pytest
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, Route
 
 from tests.browser.axe import axe_faults_in_both_schemes
 from tests.browser.members import by_admin, by_key, seat
 from tests.browser.visitor import Visitor
 
 pytestmark = pytest.mark.browser
+
+
+_AFTERWARDS = """async () => {
+  await (await fetch('/docs/errors.json')).json();
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+}"""
+"""Resolves when the page has drawn what it had asked for before."""
 
 
 def _listen(visitor: Visitor, environment: str = "test") -> None:
@@ -48,6 +55,23 @@ def test_a_call_is_seen_as_it_is_made_and_a_refused_one_says_why_and_what_to_do(
     assert _rows(viewer, "GET /partner/me").count() == 0
     assert _rows(viewer, "400").count() == 2
     assert axe_faults_in_both_schemes(page) == []
+
+
+def test_advice_that_comes_late_is_not_shown_with_the_next_refusal(viewer: Visitor) -> None:
+    held: list[Route] = []
+    viewer.page.route("**/docs/errors.json", lambda route: held.append(route))
+    _listen(viewer)
+    with viewer.page.expect_request("**/docs/errors.json"):
+        assert seat(viewer.demo, "moss-31", "late", stakeUsdCents=1)["_status"] == 400
+    by_key(viewer.demo, "POST", "/partner/sessions", {})
+    viewer.page.get_by_role("heading", name="Refused: a malformed call").wait_for()
+    with viewer.page.expect_response("**/docs/errors.json"):
+        held[0].continue_()
+    viewer.page.unroute_all()
+    viewer.page.evaluate(_AFTERWARDS)
+    assert viewer.page.get_by_text("Send at least floorUsdCents.").count() == 0
+    _rows(viewer, "stake_below_floor").get_by_role("button").click()
+    viewer.page.get_by_text("Send at least floorUsdCents.").wait_for()
 
 
 def test_seats_matches_and_nudges_come_and_a_pause_holds_them_back(viewer: Visitor) -> None:

@@ -28,8 +28,15 @@ function useAdvice(reason: string | undefined): Advice | null {
   useEffect(() => {
     set(null);
     if (reason === undefined) return;
+    let current = true; // the list may come when another refusal is shown already
     // Without the guide's list, the page still shows the answer of the call.
-    readAdvice().then((all) => set(all.get(reason) ?? null), () => set(null));
+    readAdvice().then(
+      (all) => current && set(all.get(reason) ?? null),
+      () => {},
+    );
+    return () => {
+      current = false;
+    };
   }, [reason]);
   return advice;
 }
