@@ -3,8 +3,11 @@
 The first start makes the file, readable by its owner alone. Only operators' commands rewrite it.
 """
 
+import fcntl
 import os
+import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +28,10 @@ from pgs.domain.keyring import (
 PART_ENTROPY_BYTES: Final = 8
 """Bytes of randomness in the name under which the ring is written first, so that no two processes
 write the same file."""
+
+
+_PART: Final = re.compile(rf"[0-9a-f]{{{2 * PART_ENTROPY_BYTES}}}\.new")
+"""The end of such a name, after the name of the ring's file and a dot."""
 
 
 class BadKeyFile(Exception):
@@ -54,6 +61,7 @@ class KeyFile:
             ring = new_ring(rng.bytes(KID_ENTROPY_BYTES), rng.bytes(SECRET_BYTES))
             self._write(ring)
             self.ring = ring
+        self._remove_leftovers()
 
     def rotate(self) -> KeyRing:
         """Put a new key in front of the ring, on disk first. Older keys stay valid.
@@ -120,6 +128,24 @@ class KeyFile:
         # Nodes on one machine may share the file, and write it at the same moment.
         entropy = self._rng.bytes(PART_ENTROPY_BYTES).hex()
         _write(self.path, self.path.with_name(f"{self.path.name}.{entropy}.new"), ring)
+        self._remove_leftovers()
+
+    def _remove_leftovers(self) -> None:
+        """Remove rings that were being written when their process was killed.
+
+        A process that writes one has it locked, so what can be locked is a leftover.
+        """
+        parts = []
+        with suppress(OSError):  # a leftover does no harm, and the next start tries again
+            parts = [
+                one
+                for one in self.path.parent.iterdir()
+                if one.name.startswith(f"{self.path.name}.")
+                and _PART.fullmatch(one.name.removeprefix(f"{self.path.name}."))
+            ]
+        for part in parts:
+            with suppress(OSError):
+                _remove_unlocked(part)
 
     def copy_to(self, path: Path) -> None:
         """Write the ring to another file, mode 0600. Raises OSError.
@@ -150,13 +176,13 @@ def _write(path: Path, part: Path, ring: KeyRing) -> None:
     # Written under another name first: a start that is killed must not leave half a ring, because
     # the next start would refuse it.
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    opened = _open_locked(part)
     try:
         with os.fdopen(opened, "w") as file:
             file.write(format_ring(ring))
             file.flush()
             os.fsync(file.fileno())
-        part.replace(path)
+            part.replace(path)  # while it is locked
     except BaseException:
         part.unlink(missing_ok=True)
         raise
@@ -165,3 +191,23 @@ def _write(path: Path, part: Path, ring: KeyRing) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _open_locked(part: Path) -> int:
+    """Make a file for a ring, and lock it, so that nobody takes it for a leftover."""
+    while True:
+        opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        if os.fstat(opened).st_nlink:
+            return opened
+        os.close(opened)  # somebody has removed it before it was locked
+
+
+def _remove_unlocked(part: Path) -> None:
+    """Remove a file that no process has locked. Raises OSError."""
+    opened = os.open(part, os.O_RDWR | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        part.unlink()
+    finally:
+        os.close(opened)
