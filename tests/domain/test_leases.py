@@ -10,6 +10,7 @@ from pgs.domain.leases import (
     HOLD_S,
     TAKE_S,
     Beat,
+    Last,
     Sightings,
     answers_from,
     is_fresh,
@@ -18,6 +19,7 @@ from pgs.domain.leases import (
 )
 
 ONE = Beat("n1", 7, 1)
+EPOCH = 4  # how often the shard of these tests was taken
 LOOKS_S = 0.25
 """Seconds between two looks of an observer in these tests."""
 
@@ -42,9 +44,9 @@ def watch(beat: Beat, start: float, end: float, before: Sightings | None = None)
     """Return the sightings of an observer that looks at the same beat from `start` to `end`."""
     sightings, now = before or Sightings(), start
     while now < end:
-        sightings = sightings.look([beat], now, {0: beat.node})
+        sightings = sightings.look([beat], now, {0: EPOCH})
         now += LOOKS_S
-    return sightings.look([beat], end, {0: beat.node})
+    return sightings.look([beat], end, {0: EPOCH})
 
 
 def test_a_node_may_be_ended_once_its_beat_has_stood_still_for_two_seconds() -> None:
@@ -88,30 +90,41 @@ def test_a_shard_that_was_handed_over_is_answered_for_at_once() -> None:
 
 
 def test_a_shard_whose_last_beat_was_never_seen_waits_the_whole_hold() -> None:
-    assert answers_from(Sightings(), 0, ONE, 50.0) == 50.0 + HOLD_S
+    assert answers_from(Sightings(), 0, Last(ONE, EPOCH), 50.0) == 50.0 + HOLD_S
 
 
 def test_a_shard_of_a_node_that_was_ended_for_its_silence_is_answered_for_at_once() -> None:
-    assert answers_from(watch(ONE, 10.0, 10.0 + TAKE_S), 0, ONE, 12.1) == 12.1
+    assert answers_from(watch(ONE, 10.0, 10.0 + TAKE_S), 0, Last(ONE, EPOCH), 12.1) == 12.1
 
 
 def test_a_beat_newer_than_the_one_seen_waits_the_whole_hold() -> None:
     seen = watch(ONE, 10.0, 12.0)
-    assert answers_from(seen, 0, Beat("n1", 7, 2), 12.1) == 12.1 + HOLD_S
+    assert answers_from(seen, 0, Last(Beat("n1", 7, 2), EPOCH), 12.1) == 12.1 + HOLD_S
 
 
 def test_a_shard_whose_owner_had_just_taken_it_waits_for_the_owner_before_too() -> None:
     """`n1` is silent, and took the shard from a third node that may have beaten just before."""
     seen = Sightings()
-    for now, owners in ((10.0, {0: "n0"}), (10.5, {0: "n0"}), (11.4, {0: "n1"}), (11.5, {})):
-        seen = seen.look([ONE], now, owners)
-    assert answers_from(seen, 0, ONE, 11.6) == 11.4 + HOLD_S
-    assert answers_from(seen, 1, ONE, 11.6) == 11.6 + HOLD_S  # its owner was never seen
-    assert answers_from(seen, 0, Beat("n1", 8, 1), 11.6) == 11.6 + HOLD_S
+    for now, epochs in ((10.0, {0: 3}), (10.5, {0: 3}), (11.4, {0: 4}), (11.5, {})):
+        seen = seen.look([ONE], now, epochs)
+    assert answers_from(seen, 0, Last(ONE, 4), 11.6) == 11.4 + HOLD_S
+    assert answers_from(seen, 1, Last(ONE, 4), 11.6) == 11.6 + HOLD_S  # its owner was never seen
+    assert answers_from(seen, 0, Last(Beat("n1", 8, 1), 4), 11.6) == 11.6 + HOLD_S
+
+
+def test_a_shard_that_came_back_between_two_looks_waits_for_the_owner_in_between() -> None:
+    """`n1` gave the shard to `n2`, which answered; its session ended, and `n1` took it again.
+
+    Then `n1` ends, too. Its newest beat is older than the last one of `n2`, which may still answer.
+    """
+    seen = watch(ONE, 10.0, 11.0)
+    again = Last(ONE, EPOCH + 2)
+    assert answers_from(seen, 0, again, 11.2) == 11.2 + HOLD_S  # not seen at its owner again
+    assert answers_from(seen.look([ONE], 11.2, {0: EPOCH + 2}), 0, again, 11.3) == 11.2 + HOLD_S
 
 
 def test_a_shard_that_this_process_takes_again_waits_for_the_owner_before() -> None:
-    lasts = {0: ONE, 1: ONE, 2: None}
+    lasts = {0: Last(ONE, EPOCH), 1: Last(ONE, EPOCH), 2: None}
     until = {0: 51.2, 2: 60.0}
     assert starts_of(Sightings(), lasts, {7}, until, 50.0) == {0: 51.2, 1: 50.0, 2: 50.0}
 
@@ -148,10 +161,10 @@ def test_nobody_answers_for_a_shard_while_its_previous_owner_may_answer_from_mem
         now += pause
         done = [submitted for submitted, committed in commits if committed <= now - delay]
         row = Beat("n1", 1, len(done))
-        sightings = sightings.look([row], now, {0: "n1"})
+        sightings = sightings.look([row], now, {0: EPOCH})
         # The session may end by itself at this moment; then nothing more is committed.
         last = max(done, default=None)
-        begin = answers_from(sightings, 0, row, now)
+        begin = answers_from(sightings, 0, Last(row, EPOCH), now)
         assert not is_fresh(begin, last)
         if may_end(sightings, "n1", me="n2", fresh=True):
             assert not is_fresh(now, last)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pgs.domain.leases import Beat
+from pgs.domain.leases import Beat, Last
 from pgs.domain.shards import Node
 from pgs.storage import migrations
 from pgs.storage.postgres import lease
@@ -51,9 +51,9 @@ def sessions(url: str) -> Iterator[Callable[[str], tuple[WriterSession, int]]]:
 Enter = Callable[[str], tuple[WriterSession, int]]
 
 
-def take_from_ended(session: WriterSession, name: str, number: int, shard: int) -> Beat | None:
+def take_from_ended(session: WriterSession, name: str, number: int, shard: int) -> Last | None:
     """Take a shard whose session has ended, as soon as the server has noticed that."""
-    taken: dict[int, Beat | None] = {}
+    taken: dict[int, Last | None] = {}
 
     def is_taken() -> bool:
         taken.update(lease.take(session, name, number, [shard]).shards)
@@ -76,7 +76,9 @@ def test_a_shard_is_locked_by_one_session_alone(sessions: Enter) -> None:
     (one, first), (two, second) = sessions("n1"), sessions("n2")
     assert lease.take(one, "n1", first, [1, 2]).shards == {1: None, 2: None}
     assert list(lease.take(two, "n2", second, [1, 2, 3]).shards) == [3]
-    assert lease.look(two.connection).owners == {1: "n1", 2: "n1", 3: "n2"}
+    seen = lease.look(two.connection)
+    assert seen.owners == {1: "n1", 2: "n1", 3: "n2"}
+    assert seen.epochs == {1: 1, 2: 1, 3: 1}
 
 
 def test_the_locks_of_a_session_that_ended_are_free_and_its_last_beat_is_told(
@@ -88,7 +90,8 @@ def test_the_locks_of_a_session_that_ended_are_free_and_its_last_beat_is_told(
     one.close()
     last = take_from_ended(two, "n2", second, 5)
     assert last is not None
-    assert (last.node, last.session, last.count) == ("n1", first, 2)
+    assert (last.beat, last.epoch) == (Beat("n1", first, 2), 1)
+    assert lease.look(two.connection).epochs == {5: 2}
 
 
 def test_a_shard_that_was_handed_over_has_no_last_beat(sessions: Enter) -> None:
@@ -107,7 +110,7 @@ def test_the_last_beat_of_a_session_is_unknown_once_its_node_has_a_newer_session
     sessions("n1")
     last = take_from_ended(two, "n2", second, 5)
     assert last is not None
-    assert (last.session, last.count) == (first, -1)
+    assert (last.beat.session, last.beat.count) == (first, -1)
 
 
 def test_a_session_that_gives_up_what_it_does_not_hold_is_lost(sessions: Enter) -> None:

@@ -41,6 +41,14 @@ def is_fresh(now: float, last_beat: float | None) -> bool:
     return last_beat is not None and now < last_beat + HOLD_S
 
 
+def hold_from(now: float) -> float:
+    """Return when a node stops answering from memory if it makes no beat after `now`.
+
+    Code outside this module calls this, so that only this module reads `HOLD_S`.
+    """
+    return now + HOLD_S
+
+
 class Beat(msgspec.Struct, frozen=True):
     """A node's row as it was read: the session that writes it, and how many beats it has made."""
 
@@ -57,10 +65,21 @@ class Sighting(msgspec.Struct, frozen=True):
 
 
 class Held(msgspec.Struct, frozen=True):
-    """The session that an observer last saw own a shard, and when it first saw that."""
+    """How often an observer has seen a shard taken, and when it first saw this number.
 
-    session: int
+    A number and not the owner's name: the owner may give a shard up and take it again between two
+    looks, and another node may answer for it meanwhile.
+    """
+
+    epoch: int
     since: float
+
+
+class Last(msgspec.Struct, frozen=True):
+    """The row of a shard's previous owner, and how often the shard was taken up to that owner."""
+
+    beat: Beat
+    epoch: int
 
 
 class Sightings(msgspec.Struct, frozen=True):
@@ -74,11 +93,11 @@ class Sightings(msgspec.Struct, frozen=True):
     shards: Mapping[int, Held] = {}
 
     def look(
-        self, beats: Iterable[Beat], now: float, owners: Mapping[int, str] | None = None
+        self, beats: Iterable[Beat], now: float, epochs: Mapping[int, int] | None = None
     ) -> "Sightings":
         """Return the sightings after a look. `now`: when the rows that it read had arrived.
 
-        `owners` are the names of the nodes that own shards, read after the beats.
+        `epochs`: by shard that has an owner, how often it was taken so far.
         """
         known = Sightings() if now - self.at > GAP_S else self
         seen = {}
@@ -87,11 +106,10 @@ class Sightings(msgspec.Struct, frozen=True):
             since = before.since if before is not None and before.beat == beat else now
             seen[beat.node] = Sighting(beat, since)
         held = dict(known.shards)  # an owner that is gone is still the last one
-        for shard, name in (owners or {}).items():
-            if name in seen:
-                session, was = seen[name].beat.session, known.shards.get(shard)
-                if was is None or was.session != session:
-                    held[shard] = Held(session, now)
+        for shard, epoch in (epochs or {}).items():
+            was = known.shards.get(shard)
+            if was is None or was.epoch != epoch:
+                held[shard] = Held(epoch, now)
         return Sightings(now, seen, held)
 
     def is_silent(self, node: str) -> bool:
@@ -109,7 +127,7 @@ def may_end(sightings: Sightings, node: str, *, me: str, fresh: bool) -> bool:
     return fresh and node != me and sightings.is_silent(node)
 
 
-def answers_from(sightings: Sightings, shard: int, last: Beat | None, now: float) -> float:
+def answers_from(sightings: Sightings, shard: int, last: Last | None, now: float) -> float:
     """Return the time from which the new owner of a shard may answer.
 
     `last` is the row of the previous owner, read after the lock was granted; None if that owner
@@ -124,15 +142,15 @@ def answers_from(sightings: Sightings, shard: int, last: Beat | None, now: float
     """
     if last is None:
         return now
-    seen, held = sightings.nodes.get(last.node), sightings.shards.get(shard)
-    if seen is None or seen.beat != last or held is None or held.session != last.session:
-        return now + HOLD_S
+    seen, held = sightings.nodes.get(last.beat.node), sightings.shards.get(shard)
+    if seen is None or seen.beat != last.beat or held is None or held.epoch != last.epoch:
+        return hold_from(now)
     return max(now, seen.since + HOLD_S, held.since + HOLD_S)
 
 
 def starts_of(
     sightings: Sightings,
-    lasts: Mapping[int, Beat | None],
+    lasts: Mapping[int, Last | None],
     own: Collection[int],
     until: Mapping[int, float],
     now: float,
@@ -146,7 +164,7 @@ def starts_of(
     """
     return {
         shard: max(now, until.get(shard, now))
-        if last is not None and last.session in own
+        if last is not None and last.beat.session in own
         else answers_from(sightings, shard, last, now)
         for shard, last in lasts.items()
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from pgs.domain.leases import HOLD_S, Beat, Sightings, starts_of
+from pgs.domain.leases import Last, Sightings, hold_from, starts_of
 
 
 class Holds:
@@ -24,10 +24,10 @@ class Holds:
 
     def asked(self, shards: Collection[int], now: float) -> None:
         """Note that a session asked for shards and got no answer: it may have taken them."""
-        self._until |= dict.fromkeys(shards, now + HOLD_S)
+        self._until |= dict.fromkeys(shards, hold_from(now))
 
     def starts(
-        self, sightings: Sightings, lasts: Mapping[int, Beat | None], now: float
+        self, sightings: Sightings, lasts: Mapping[int, Last | None], now: float
     ) -> dict[int, float]:
         """Return the time from which this node may answer for each shard that was taken."""
         found = starts_of(sightings, lasts, self._sessions, self._until, now)

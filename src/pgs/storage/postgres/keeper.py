@@ -241,7 +241,7 @@ class Keeper:
 
     async def _act_on(self, seen: Look, nursery: trio.Nursery) -> None:
         now = trio.current_time()
-        self._sightings = self._sightings.look([node.beat for node in seen.nodes], now, seen.owners)
+        self._sightings = self._sightings.look([node.beat for node in seen.nodes], now, seen.epochs)
         self._nodes = {node.node.name: node.node for node in seen.nodes}
         self._running = others_running(seen, self._me)
         self._owners = dict(seen.owners)

@@ -16,7 +16,7 @@ from typing import Final, Literal, Protocol, TypeVar
 
 import msgspec
 
-from pgs.domain.leases import Beat
+from pgs.domain.leases import Beat, Last
 from pgs.domain.shards import Node
 from pgs.storage.postgres.connection import Connection, Lost
 from pgs.storage.postgres.session import PRESENCE, WritingSession
@@ -71,16 +71,18 @@ _NODES: Final = (
     f"left join pg_locks l on {_locks('l', PRESENCE)} and l.objid = n.number order by n.name"
 )
 _OWNED: Final = (
-    "select l.objid, n.name from pg_locks l "  # noqa: S608  only constants
+    "select l.objid, n.name, coalesce(s.epoch, 0) from pg_locks l "  # noqa: S608  only constants
     f"join pg_locks p on {_locks('p', PRESENCE)} and p.pid = l.pid "
-    f"join node n on n.number = p.objid where {_locks('l', SHARD_LOCKS)}"
+    "join node n on n.number = p.objid left join shard s on s.shard = l.objid "
+    f"where {_locks('l', SHARD_LOCKS)}"
 )
 _LOCK: Final = (
     "select s from unnest($1::int[]) as s "  # noqa: S608  only constants
     f"where pg_try_advisory_lock({SHARD_LOCKS}, s) order by s"
 )
 _LAST: Final = (
-    "select s.shard, s.node, s.session, s.state, coalesce(n.beat, 0), coalesce(n.session, 0) "
+    "select s.shard, s.node, s.session, s.state, coalesce(n.beat, 0), coalesce(n.session, 0), "
+    "s.epoch "
     "from shard s left join node n on n.name = s.node where s.shard = any ($1::bigint[])"
 )
 _HOLD: Final = (
@@ -135,19 +137,24 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 class Look(msgspec.Struct, frozen=True):
-    """The nodes, and the name of the node that holds each shard's lock."""
+    """The nodes, and the name of the node that holds each shard's lock.
+
+    `epochs`: for these shards, how often the shard was taken so far. The number may lack a lock
+    that was granted a moment ago.
+    """
 
     nodes: tuple[Seen, ...]
     owners: Mapping[int, str]
+    epochs: Mapping[int, int] = {}
 
 
 class GrantedShards(msgspec.Struct, frozen=True):
-    """The shards whose locks were granted, each with the last beat of its previous owner.
+    """The shards whose locks were granted, each with the row of its previous owner.
 
-    The beat is None if that owner handed the shard over, or there was none.
+    The row is None if that owner handed the shard over, or there was none.
     """
 
-    shards: Mapping[int, Beat | None]
+    shards: Mapping[int, Last | None]
 
 
 def number_of(name: str) -> int:
@@ -182,7 +189,12 @@ def look(connection: Connection) -> Look:
         Seen(Node(name, address), Beat(name, int(session), int(count)), state, pid and int(pid))
         for name, address, session, count, state, pid in connection.command(_NODES)
     )
-    return Look(nodes, {int(shard): name for shard, name in connection.command(_OWNED)})
+    owned = connection.command(_OWNED)
+    return Look(
+        nodes,
+        {int(shard): name for shard, name, _ in owned},
+        {int(shard): int(epoch) for shard, _, epoch in owned},
+    )
 
 
 def take(session: WritingSession, name: str, number: int, shards: Collection[int]) -> GrantedShards:
@@ -197,12 +209,13 @@ def take(session: WritingSession, name: str, number: int, shards: Collection[int
     granted = [int(shard) for (shard,) in run(_LOCK, _array(sorted(shards)))]
     if not granted:
         return GrantedShards({})
-    last: dict[int, Beat | None] = dict.fromkeys(granted)
-    for shard, node, of, state, count, now in run(_LAST, _array(granted)):
+    last: dict[int, Last | None] = dict.fromkeys(granted)
+    for shard, node, of, state, count, now, epoch in run(_LAST, _array(granted)):
         if state == "held":
             # The row of the node may be of a later session. Then the last beat of the session that
             # held the shard is unknown: -1 stands for it, which no observer has ever seen.
-            last[int(shard)] = Beat(node, int(of), int(count) if of == now else -1)
+            beat = Beat(node, int(of), int(count) if of == now else -1)
+            last[int(shard)] = Last(beat, int(epoch))
     _write(session, _HOLD, [_text(granted), name, number])
     return GrantedShards(last)
 

@@ -1,0 +1,17 @@
+"""The waits of a process's earlier sessions follow the time for which a node answers."""
+
+import pytest
+
+from pgs.domain import leases
+from pgs.domain.leases import Beat, Last, Sightings
+from pgs.storage.postgres.holds import Holds
+
+
+def test_a_session_that_got_no_answer_is_waited_for_as_long_as_a_node_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(leases, "HOLD_S", 60.0)
+    holds = Holds()
+    holds.begin(7)
+    holds.asked([3], 10.0)
+    assert holds.starts(Sightings(), {3: Last(Beat("n1", 7, 1), 1)}, 12.0) == {3: 70.0}
