@@ -2,13 +2,14 @@
 """Compares the service with what users would run instead. Rewrites parts of docs/benchmarks.md.
 
     scripts/bench.py                 every case: about ten minutes on a free machine
-    scripts/bench.py launch          one case: launch, feed, waits or engines
+    scripts/bench.py launch          one case: launch, feed, waits, engines or nodes
     scripts/bench.py --quick         a minute on a small scale; writes only with --out
 
 Each case is a file of scripts/bench_cases. The compared servers run in turn, so that a busy machine
 slows all of them alike. The peer, a FastAPI service, is installed into .venv-bench. Colyseus is
-installed with npm; without npm the report says that it is missing. Without PostgreSQL the case
-`engines` is left out. The exit code is 1 if a server answers wrongly.
+installed with npm; without npm the report says that it is missing. Without PostgreSQL the cases
+`engines` and `nodes` are left out; `nodes` also needs the right to make control groups. The exit
+code is 1 if a server answers wrongly, or if a case that was asked for by name is left out.
 """
 
 import in_venv  # first: the packages below are installed in .venv
@@ -25,10 +26,11 @@ from typing import Annotated, Any
 import msgspec
 import structlog
 import typer
-from bench_cases import engines, feed, launch, report, waits
+from bench_cases import core_shares, engines, feed, launch, nodes, report, waits
 from bench_cases.caller import NoAnswers
 from bench_cases.engines_report import engines_section
 from bench_cases.launch import Failed
+from bench_cases.nodes_report import nodes_section
 from bench_cases.servers import NotStarted
 from bench_cases.setting import prepare
 from cluster_parts.machines import Missing
@@ -48,6 +50,7 @@ class Case(StrEnum):
     FEED = "feed"
     WAITS = "waits"
     ENGINES = "engines"
+    NODES = "nodes"
 
 
 def main(
@@ -71,12 +74,14 @@ def main(
     turns, calls = rounds or (QUICK_ROUNDS if quick else ROUNDS), QUICK_CALLS if quick else CALLS
     document = out or (None if quick else DOCUMENT)
     found: dict[str, Any] = {}
+    left_out = False
     with Progress(console=console, disable=not console.is_terminal) as progress:
         for case in cases or list(Case):
             try:
                 title, text, figures = _run(case, turns, calls, document, progress)
             except Missing as missing:
-                console.print(f"bench: {case} is left out: {missing}", soft_wrap=True)
+                console.print(f"bench: {case} IS LEFT OUT: {missing}", soft_wrap=True)
+                left_out = True
                 continue
             except (Failed, NoAnswers, NotStarted) as failed:
                 console.print(f"bench: {failed}", soft_wrap=True)
@@ -87,6 +92,8 @@ def main(
                 write_section(document, title, text)
     if json is not None:
         json.write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
+    if left_out and cases:
+        raise typer.Exit(1)
 
 
 def _run(
@@ -111,6 +118,12 @@ def _run(
             case Case.ENGINES:
                 setting = prepare(folder, engines.PARTNERS * calls // CALLS, rounds, calls)
                 return engines.TITLE, *engines_section(engines.measure(setting, progress), calls)
+            case Case.NODES:
+                limits = core_shares.shares()
+                partners = max(24, nodes.PARTNERS * calls // CALLS)
+                seconds = nodes.SECONDS * calls / CALLS
+                seen = nodes.measure(folder, limits, rounds, partners, seconds, progress)
+                return nodes.TITLE, *nodes_section(seen, partners, seconds, pictures)
 
 
 if __name__ == "__main__":

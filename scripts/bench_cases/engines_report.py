@@ -3,7 +3,8 @@
 from statistics import median
 from typing import Any
 
-from bench_cases.engines import ANYWHERE, OWNER, POSTGRES, SQLITE, Cost, case_name, ratio
+from bench_cases.engines import POSTGRES, SQLITE, Cost, ratio
+from bench_cases.installations import ANYWHERE, OWNER, case_name
 from nudge_bench.report import cores, paragraph
 
 LIMIT = 1.5
@@ -73,8 +74,8 @@ def _of_nodes(costs: dict[str, Cost]) -> str:
         if (cost := costs.get(case_name(nodes, where))) is not None
     ]
     return (
-        "Two cores cannot hold two busy nodes, their caller and the database, so the seats a "
-        "second of several nodes together were not measured. Computed from the service's "
+        "Here one node works at a time. Computed from the service's "
         f"processor time alone: {'; '.join(told)}. That holds for as long as the database has the "
-        "processor time that the table shows for each seat."
+        "processor time that the table shows for each seat. `scripts/bench.py nodes` measures "
+        "nodes that work at the same time."
     )

@@ -51,6 +51,11 @@ class Server:
                     raise NotStarted(f"{name} did not start: {log.read_text()[-500:]}") from None
                 time.sleep(0.05)
 
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
     def cpu_s(self) -> float:
         """Return the seconds of processor time that its threads have used.
 
