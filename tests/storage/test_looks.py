@@ -1,14 +1,17 @@
 """Looks at the other nodes follow the session of their own node."""
 
 from collections.abc import Callable
+from math import inf
 from typing import cast
 
 import pytest
 import trio
 
+from pgs.domain.leases import Beat, Sightings
+from pgs.domain.shards import Node
 from pgs.storage.postgres import lease
 from pgs.storage.postgres.connection import Connection
-from pgs.storage.postgres.lease import Look
+from pgs.storage.postgres.lease import Look, Seen
 from pgs.storage.postgres.looks import Looks
 
 
@@ -77,3 +80,40 @@ async def test_a_look_at_a_server_that_does_not_answer_is_given_up(
         await asked.wait()
         looks.give_up()
     assert answers == [None]
+
+
+async def test_a_server_that_does_not_answer_a_call_that_ends_a_session_is_given_up(
+    look_with: Callable[[Callable[[], None]], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = trio.Event()
+    answers: list[int] = []
+    token = trio.lowlevel.current_trio_token()
+    silent = Seen(Node("n2", "n2:8000"), Beat("n2", 3, 9), "up", 77)
+    seen = Look((silent,), {0: "n2"})
+
+    def hang(_: Connection, __: Seen) -> bool:
+        token.run_sync_soon(asked.set)
+        return bool(trio.from_thread.run(trio.sleep, inf))
+
+    look_with(lambda: None)
+    monkeypatch.setattr(lease, "end_session", hang)
+    opened: list[_Server] = []
+    looks = _looks(opened)
+    session = object()
+    await looks.take(session)
+    sightings = Sightings().look([silent.beat], 10.0)
+    for now in (10.8, 11.6, 12.4):
+        sightings = sightings.look([silent.beat], now)
+
+    async def end() -> None:
+        answers.append(await looks.end_silent(seen, sightings, lambda: True))
+
+    with trio.fail_after(30):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(end)
+            await asked.wait()
+            looks.give_up()
+    assert answers == [0]
+    await looks.take(session)
+    assert len(opened) == 2

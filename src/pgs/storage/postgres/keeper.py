@@ -18,6 +18,7 @@ from pgs.domain.shards import Node
 from pgs.storage.nodes import Tally
 from pgs.storage.postgres import lease
 from pgs.storage.postgres.connection import Connection, StatementRefused
+from pgs.storage.postgres.entering import enter
 from pgs.storage.postgres.fail_overs import LATE_S, leave_old_primaries
 from pgs.storage.postgres.hand_over import HandOvers
 from pgs.storage.postgres.holds import Holds
@@ -169,9 +170,8 @@ class Keeper:
         while not self._stopping:
             began = trio.current_time()
             try:
-                session = await self._line.open()
-                number = await self._line.run(session, lambda held: lease.enter(held, self._me))
-            except (StoreOutage, StatementRefused) as error:
+                session, number = await enter(self._line, self._me)
+            except StoreOutage as error:
                 if not failing:  # an outage would fill the log with the same line
                     log.warning("session_not_opened", node=self._me.name, error=str(error))
                 failing = True

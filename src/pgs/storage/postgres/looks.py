@@ -23,7 +23,8 @@ APART_S: Final = 0.01
 milliseconds."""
 
 LOOK_LIMIT_S: Final = 3.0
-"""Seconds after which a look is given up, with its connection."""
+"""Seconds after which a look is given up, with its connection. The same holds for a call that ends
+another node's session."""
 
 log = structlog.get_logger("pgs.nodes")
 
@@ -70,7 +71,7 @@ class Looks:
         return None
 
     def give_up(self) -> None:
-        """End the current look: its server may never answer."""
+        """End the current look or call: its server may never answer."""
         self._taking.cancel()
 
     async def end_silent(
@@ -96,11 +97,16 @@ class Looks:
         """End the session of a node; return whether it ended, None if that is not known."""
         if self._connection is None:
             return None
-        try:
-            return await trio.to_thread.run_sync(lease.end_session, self._connection, silent)
-        except (StoreOutage, StatementRefused) as error:
-            log.warning("session_not_ended", of=silent.node.name, error=str(error))
-            return None
+        with trio.move_on_after(LOOK_LIMIT_S) as self._taking:
+            try:
+                return await trio.to_thread.run_sync(
+                    lease.end_session, self._connection, silent, abandon_on_cancel=True
+                )
+            except (StoreOutage, StatementRefused) as error:
+                log.warning("session_not_ended", of=silent.node.name, error=str(error))
+                return None
+        self._connection = None  # a thread still uses it
+        return None
 
     def close(self) -> None:
         """Close the connection; the next look opens another one."""
