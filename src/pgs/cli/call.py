@@ -40,7 +40,7 @@ async def perform(config: Config, command: OperatorCommand[A, R], args: A) -> An
     """Return the answer to a command, from the running service or from the folder itself.
 
     `execute` carries the command out in both cases. Raises `BadCall` for arguments that the command
-    does not take, `NoDatabase`, `DataFolderInUse`, and what opening the folder raises.
+    does not take, `NoDatabase`, `DataFolderInUse`, and the errors of opening the folder.
     """
     line = encode_request(command.name, args)
     decode_args(decode_request(line).args, command.args)
@@ -99,8 +99,8 @@ async def _run_on_folder(config: Config, line: bytes, *, await_payouts: bool) ->
 def log_to_stderr() -> None:
     """Log errors to standard error, and nothing to standard output, which is for the answer.
 
-    Warnings are left out: this process ends at once and leaves work to the next start, and an
-    operator does not need a warning about that.
+    Warnings are left out: this process ends soon and leaves work to the next start, and an operator
+    does not need a warning about that.
     """
     structlog.configure(
         processors=[

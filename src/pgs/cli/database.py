@@ -18,7 +18,7 @@ db = typer.Typer(no_args_is_help=True, help="Check, copy and restore the databas
 
 @db.command("migrate")
 def migrate(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
-    """Bring the database up to date, or create a new one. A service also does it at its start."""
+    """Bring the database up to date, or create a new one. A service does the same at its start."""
     show(ask(DB_MIGRATE, NoArgs(), config, data), tables.migrated, as_json=as_json)
 
 
@@ -105,7 +105,7 @@ def copy_database(
     ],
     source: Annotated[
         str | None,
-        typer.Option("--from", metavar="URL", help="The PostgreSQL to copy from, and not into."),
+        typer.Option("--from", metavar="URL", help="The PostgreSQL database to copy from."),
     ] = None,
     as_json: Json = False,
     config: ConfigFile = None,

@@ -35,7 +35,7 @@ def rotate(as_json: Json = False, config: ConfigFile = None, data: DataDir = Non
 
 @keyring.command("add")
 def add(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
-    """Add a new key that is accepted and not used yet: the last of the list."""
+    """Add a new key at the end of the list. It is accepted from now on, and not used yet."""
     _show(KEYRING_ADD, as_json, config, data)
 
 

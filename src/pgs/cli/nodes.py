@@ -50,7 +50,8 @@ def drain(
 ) -> None:
     """Let a node hand its shards over to the others, and take none until `pgs node undrain`.
 
-    The exit code is 1 if it still owns shards after the wait. The mark outlives a restart.
+    The exit code is 1 if it still owns shards after the wait. A restart of the node does not change
+    this.
     """
     with expected():
         loaded = settings(config, data)

@@ -94,7 +94,7 @@ def set_partner(
         str | None,
         typer.Option(help="The domain of admins' addresses; an empty text removes it."),
     ] = None,
-    burst: Annotated[int | None, typer.Option(help="Requests at once.")] = None,
+    burst: Annotated[int | None, typer.Option(help="Requests in a burst.")] = None,
     rate: Annotated[int | None, typer.Option(help="Requests a second.")] = None,
     as_json: Json = False,
     config: ConfigFile = None,

@@ -28,7 +28,7 @@ ItemId = Annotated[
 
 @settlement.command("list")
 def list_open(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
-    """List what is open, charges first, the oldest first."""
+    """List the open charges, then the open payouts, each from the oldest on."""
     unreached: dict[str, str] = {}
     pages = _pages(config, data, unreached)
     first = next(pages)  # read before anything is printed, since reading may fail
@@ -57,7 +57,7 @@ def retry(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """Ask settlement now for what is open. Asking again never charges or pays twice."""
+    """Ask settlement now about open charges and payouts. Nothing is ever charged or paid twice."""
     asked = ask(c.SETTLEMENT_RETRY, c.Item(item_id), config, data)
     show(asked, _asked, as_json=as_json)
     if asked.unreached:
@@ -79,7 +79,7 @@ def resolve(
 ) -> None:
     """Decide an open charge or payout in settlement's place. The decision is final.
 
-    First see in settlement's own books what has become of it. A payout can only be confirmed.
+    First look it up in settlement's own books. A payout can only be confirmed.
     """
     make_sure(
         f"Settlement is not asked: {item_id} is recorded as {decision}, which cannot be undone.",

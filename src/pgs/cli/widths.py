@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 _WIDEST = 10_000
-"""Columns of an imagined terminal. It is wider than any table, so that nothing in one is folded."""
+"""Columns of an imagined terminal: wider than any table, so that no cell is folded."""
 
 
 def print_whole(console: Console, drawn: RenderableType) -> None:

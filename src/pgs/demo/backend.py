@@ -11,7 +11,7 @@ from pgs_client.records import Answer
 from pgs_client.trio_client import TrioClient
 
 CALL_FAILED = (NoAnswer, UnexpectedAnswer)
-"""What a call raises when no answer comes, or one that the service never gives."""
+"""The errors of a call that gets no answer, or an answer that the service never gives."""
 
 
 class Exchange(msgspec.Struct, frozen=True):

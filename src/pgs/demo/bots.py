@@ -226,7 +226,7 @@ async def _hear(socket: WebSocketConnection) -> dict[str, Any]:
 async def _socket(
     url: str, token: str, trust: ssl.SSLContext | None
 ) -> AsyncIterator[WebSocketConnection]:
-    """Yield an open socket. When it ends, raises `_Lost` or `BotStopped`, never in a group."""
+    """Yield an open socket. Raises `_Lost` or `BotStopped` when it ends, never as a group."""
     where = urlsplit(url)
     host, port = where.hostname or "", where.port or (443 if where.scheme == "wss" else 80)
     ended: Exception | None = None

@@ -93,7 +93,8 @@ class Authority:
 def server_context(issued: Issued) -> ssl.SSLContext:
     """Return a TLS context for a server with this certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    # OpenSSL reads certificate and key from files only. The folder is private and removed at once.
+    # OpenSSL reads certificate and key from files only. The folder is private and removed
+    # immediately.
     with TemporaryDirectory() as folder:
         chain = Path(folder) / "chain.pem"
         chain.write_bytes(issued.key + issued.certificate)

@@ -32,7 +32,7 @@ _DAY: Final = ((0, "test-bronze"), (0, "test-bronze"), (1, "test-silver"))
 1 the next one in `_GAMES`."""
 
 _MONEY_S: Final = 20
-"""Seconds that one call of the feed waits for money that takes milliseconds."""
+"""Seconds that one call of the feed waits for recorded money, which takes milliseconds."""
 
 
 class PastClock:
@@ -72,7 +72,7 @@ class PastClock:
 
 
 class Past(msgspec.Struct, frozen=True):
-    """What was played since a day, and the month that was billed, both in words.
+    """What was played since a day, and the month that was billed, both as text.
 
     `until`: when the present began, in epoch seconds. Rows of the feed that are older have not
     changed since then.
@@ -85,7 +85,7 @@ class Past(msgspec.Struct, frozen=True):
 
 
 def last_month(now: int) -> int:
-    """Return the newest month all of whose days can be final."""
+    """Return the newest month whose days can all be final."""
     return month_of(day_of(now - FINAL_AFTER_S)) - 1
 
 

@@ -28,7 +28,7 @@ from pgs.domain import base64url
 from pgs.domain.secrets import HidesSecrets
 
 CODE_LIFETIME_S: Final = 60
-"""Seconds that a sign-in code is valid. The browser hands it to the client at once."""
+"""Seconds that a sign-in code is valid. The browser passes it to the client immediately."""
 
 CODES_MAX: Final = 1000
 """Codes for a sign-in that wait to be used. Beyond this number the oldest is dropped."""

@@ -128,7 +128,7 @@ def open_files() -> Finding:
 
 
 def clock_kept() -> Finding:
-    """Return whether the kernel says that something keeps the machine's clock right.
+    """Return whether the kernel reports that the machine's clock is synchronised.
 
     Authenticator codes, identity tokens and the signatures of nudges depend on the clock.
     """

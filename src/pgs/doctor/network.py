@@ -25,7 +25,7 @@ _FRAME_BYTES: Final = 1024 * 1024
 
 
 LOOK_UP_S: Final = 5.0
-"""Seconds for a look-up. A webhook's look-up may take 2 s, so a slower answer is a fault."""
+"""Seconds for a look-up. Look-ups of webhooks may take 2 s, so a slower answer is a fault."""
 
 
 async def service(config: Config) -> Finding:
@@ -123,7 +123,7 @@ async def identity_issuer(config: Config, client: JsonClient) -> Finding:
 
 
 async def settlement(config: Config, client: JsonClient) -> Finding:
-    """Return whether the settlement server answers this service's token."""
+    """Return whether the settlement server answers and accepts this service's token."""
     if not config.settlement_url or config.settlement_token_file is None:
         return Finding(
             "settlement",
@@ -161,7 +161,7 @@ async def settlement(config: Config, client: JsonClient) -> Finding:
 
 
 async def frame(config: Config, client: JsonClient) -> Finding:
-    """Return whether the frame's document can be fetched from where the settings say."""
+    """Return whether the frame's document can be fetched from the address in the settings."""
     if not config.frame_url:
         return Finding("frame", "skipped", "PGS_FRAME_URL is not set: the frame is the package's")
     try:
