@@ -53,7 +53,7 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")
 def make_sure(consequence: str, *, yes: bool, as_json: bool) -> None:
     """Ask a person at a terminal to confirm a command; exit unless they do.
 
-    It does not ask with `--json` or `--yes`, nor where there is no terminal.
+    It does not ask with `--json` or `--yes`, or without a terminal.
     """
     if yes or as_json or not is_interactive():
         return

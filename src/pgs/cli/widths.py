@@ -14,8 +14,7 @@ _WIDEST = 10_000
 def print_whole(console: Console, drawn: RenderableType) -> None:
     """Print what was drawn; a table's words are never cut or split.
 
-    A table that is still too wide for the terminal goes beyond its edge, where the terminal wraps
-    it: an id can be copied even then.
+    If a table is still too wide, the terminal wraps its lines, so that an id can still be copied.
     """
     wide = console.options.update(width=_WIDEST)
     for table in _tables(drawn):

@@ -56,7 +56,7 @@ _RECONNECT_CODES: Final = (1001, 1006, 1011, 4503)
 class Played(msgspec.Struct, frozen=True):
     """A match that has ended, as one side saw it.
 
-    `outcome`: `ended` or `no_contest`; the latter has no `result`. `ply`: the number of moves.
+    `outcome`: `ended` or `no_contest`, which has no `result`. `ply`: the number of moves.
     """
 
     match_id: str

@@ -9,7 +9,7 @@ from joserfc.jwk import RSAKey
 from pgs.clock import Clock
 from pgs.devissuer.people import Person
 
-ALGORITHM: Final = "RS256"  # every OpenID Connect client knows it
+ALGORITHM: Final = "RS256"  # an algorithm that every OpenID Connect client knows
 
 LIFETIME_S: Final = 3600
 """Seconds that a token of the development issuer is valid: an hour, as with common issuers."""

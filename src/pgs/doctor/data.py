@@ -1,4 +1,4 @@
-"""Checks of what the service keeps: its key ring, its database, and the files of its package."""
+"""Checks of the service's key ring, its database, and the files of its package."""
 
 from pgs.config import BadSettings, Config
 from pgs.doctor.finding import Finding

@@ -80,7 +80,7 @@ def load_games(points: Iterable[EntryPoint] | None = None) -> dict[str, Rules]:
     return games
 
 
-@cache  # finding them reads the metadata of every installed distribution
+@cache  # finding entry points reads the metadata of all distributions
 def _of_other_distributions() -> tuple[EntryPoint, ...]:
     return tuple(entry_points(group=GROUP))
 

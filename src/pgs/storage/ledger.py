@@ -120,7 +120,7 @@ async def _head_faults(reader: Reader, shown: Params) -> list[str]:
 
 
 async def broken_chains(reader: Reader, pause: Callable[[], None] = no_pause) -> list[str]:
-    """Return the first fault of each ledger whose rows are not as they were written."""
+    """Return the first fault of each ledger whose rows were altered, moved, added or deleted."""
     broken = []
     for partner_id, environment, last_seq, last_hash in await reader.all("ledger.heads"):
         fault = await _first_fault(reader, partner_id, environment, last_seq, last_hash, pause)
@@ -137,7 +137,7 @@ async def _first_fault(
     last_hash: str,
     pause: Callable[[], None],
 ) -> str | None:
-    """Return what is wrong with the first row that is not as it was written, or None."""
+    """Return the fault of the first row that was altered, moved, added or deleted, or None."""
     seq, before = 0, FIRST_HASH
     while page := await _page(reader, partner_id, environment, seq):
         for row in page:

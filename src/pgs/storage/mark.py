@@ -1,4 +1,4 @@
-"""The mark beside the database: which database belongs here, and how many commits it must hold.
+"""The mark beside the database: which database belongs here, and how many commits it must have.
 
 SQLite opens whatever it finds. If the database is gone, it makes a new one; if its log is gone, it
 continues without the last commits; and it applies a log to any file of the right name. A start
@@ -25,10 +25,10 @@ State = Literal["making", "open", "closed"]
 class Mark(msgspec.Struct, frozen=True):
     """What the last process knew of the database.
 
-    `state`: the database was being made, was open, or was closed properly.
-    `database`: the number that SQLite keeps in the file's header, drawn when the file was made.
-    `commits`: how many commits of the writer the database holds at least.
-    `file`, `log`: the inodes of the database and of its log while they were open.
+    `state`: the database was being made, was open, or was closed properly. `database`: the number
+    that SQLite keeps in the file's header, drawn when the file was made. `commits`: the least
+    number of the writer's commits that the database must have. `file`, `log`: the inodes of the
+    database and of its log while they were open.
     """
 
     state: State

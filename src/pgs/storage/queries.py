@@ -67,9 +67,9 @@ def positional(query: Callable[..., Any]) -> Positional:
 
 def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
     if tuple(names) in _FIELDS:
-        return msgspec.structs.astuple  # a seat by name would take eight times as long
+        return msgspec.structs.astuple  # reading a seat's fields by name takes eight times as long
     if len(names) > 1:
-        return itemgetter(*names)  # fastest, but no tuple for a single name
+        return itemgetter(*names)  # the fastest, but no tuple for a single name
     return lambda params: tuple(params[name] for name in names)
 
 

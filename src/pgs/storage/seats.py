@@ -59,7 +59,7 @@ def insert_seat(seat: Seat) -> Stmt:
 
 
 def update_seat(was: Seat, seat: Seat) -> Stmt:
-    """Return the statement that updates a seat; it conflicts if the row is not `was` any more."""
+    """Return the statement that updates a seat; it conflicts if the row changed after `was`."""
     params = msgspec.structs.asdict(seat)
     params["was_status"], params["was_revision"] = was.status, was.revision
     name = "seats.update_seat" if was.match_id is None else "seats.update_seat_in_match"
@@ -72,14 +72,14 @@ def insert_match(match: Match) -> Stmt:
 
 
 def update_match(was: Match, match: Match) -> Stmt:
-    """Return the statement that updates a match; it conflicts if the row is not `was` any more."""
+    """Return the statement that updates a match; it conflicts if the row changed after `was`."""
     params = msgspec.structs.asdict(match)
     params["was_status"], params["was_money"] = was.status, was.money
     return Stmt("matches.update_match", params, 1)
 
 
 def move_head(partner_id: str, environment: Environment, was: Head, head: Head) -> Stmt:
-    """Return the statement that raises the head; it conflicts if the head is not `was` any more."""
+    """Return the statement that raises the head; it conflicts if the head changed after `was`."""
     params: dict[str, Any] = {
         "partner_id": partner_id,
         "environment": environment,
@@ -133,7 +133,7 @@ async def seats_in_play(
 
 
 async def seats_of_match(reader: Reader, partner_id: str, match_id: str) -> list[Seat]:
-    """Return the seats of a match; the one that moves first comes first."""
+    """Return the seats of a match; the seat that moves first comes first."""
     return [
         Seat(*row)
         for row in await reader.all(

@@ -1,8 +1,8 @@
 """The only SQLite library of this process, apsw, and what its errors mean.
 
-No other library may open a database's file in this process: each closes its files when it is done,
-and thereby drops the locks that the other holds on them. apsw contains its own SQLite, which is
-newer than that of most systems and free of its faults.
+No other library may open a database's file in this process: each library closes its files when it
+is done, which drops the other library's locks on them. apsw contains its own SQLite, which is newer
+than that of most systems and free of its faults.
 """
 
 from collections.abc import Callable

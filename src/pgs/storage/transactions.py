@@ -49,7 +49,7 @@ class Stmt(msgspec.Struct, frozen=True):
 
     @property
     def named(self) -> Params:
-        """The values by name, however they were given."""
+        """The values by name, even if they were given as a struct."""
         params = self.params
         return msgspec.structs.asdict(params) if isinstance(params, msgspec.Struct) else params
 

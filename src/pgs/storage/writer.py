@@ -285,7 +285,7 @@ class Writer:
 
 def answer(jobs: Sequence[Job], error: type[StoreOutage], why: str) -> None:
     """Set the result of all jobs to an error."""
-    for job in jobs:  # not one error for all: raising it changes its traceback
+    for job in jobs:  # an error for each job: raising one changes its traceback
         job.result = outcome.Error(error(why))
 
 

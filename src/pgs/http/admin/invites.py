@@ -92,7 +92,7 @@ async def list_own_invites(call: AdminCall) -> Answer:
     )
     unknown = any(parts.registry.account(partner_id) is None for partner_id, _ in found)
     if unknown and call.services.owners is not None:
-        await follow_others(parts, call.services.directory)  # another node has just made one
+        await follow_others(parts, call.services.directory)  # another node has just made an account
     own = []
     for partner_id, invite in found:
         account = parts.registry.account(partner_id)

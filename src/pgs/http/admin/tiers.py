@@ -1,4 +1,4 @@
-"""`GET tiers`: every tier of an environment, beside what the account charges for it."""
+"""`GET tiers`: every tier of an environment, with the price that the account charges for it."""
 
 import msgspec
 import trio

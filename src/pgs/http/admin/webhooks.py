@@ -159,7 +159,7 @@ async def resend(call: AdminCall) -> Answer:
     """Send the nudge of an attempt again, in one try; return that try."""
     parts, environment = call.services.parts, environment_of(call)
     attempt_id = call.path["attempt_id"]
-    if not is_id(ATTEMPT, attempt_id):  # refused before it draws from the account's rate limit
+    if not is_id(ATTEMPT, attempt_id):  # refused without drawing from the rate limit
         return refuse("attempt_not_found")
     partner = call.services.directory.partner(call.principal.account.partner_id)
     answer = partner.resends.take(trio.current_time())

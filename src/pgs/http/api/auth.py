@@ -96,7 +96,7 @@ class KeyAuthenticator:
         # 1. The header and the key's format. A text that the registry knows is a key, so its format
         # is not checked. That check would cost as much as all other steps before the rate limits.
         given, versions = [], []
-        for name, value in headers:  # one loop, because every call takes it
+        for name, value in headers:  # one loop only, because every call runs it
             if name == b"authorization":
                 given.append(value)
             elif name == VERSION_HEADER:

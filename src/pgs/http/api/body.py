@@ -139,9 +139,9 @@ class PlainReader(Generic[S]):
 
     def read(self, raw: bytes) -> S | None:
         """Return the value of a plain body. None: the body must be read step by step."""
-        # Every name is followed by a colon, so a body with as many colons as the type has names
-        # repeats none of them and has no others. A quote in a text is escaped, so what looks like
-        # the name of a field is one.
+        # Every name is followed by a colon. A body with as many colons as it has expected names has
+        # each of them once, and no other names. Without escapes no text has a quote in it, so
+        # `"name":` can only be the name of a field.
         if b"\\" in raw:
             return None
         names = self._required

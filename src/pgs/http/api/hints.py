@@ -1,7 +1,7 @@
 """Sentences that tell people how a refused call should have been made.
 
-They change neither the status nor the reason of a refusal. Of what a client sent, they repeat only
-names that look like the name of a field.
+They change neither the status nor the reason of a refusal. They repeat a client's text only if it
+looks like the name of a field.
 """
 
 import re

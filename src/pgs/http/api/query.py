@@ -26,7 +26,7 @@ def parse_query(raw: bytes, known: frozenset[str]) -> dict[str, str] | BadReques
 
     `raw` is undecoded and without `?`. `+` is a space; a name without `=` has the empty value. A
     repeated known parameter is refused, since only one of its values could be used. Bad escapes and
-    NUL are refused, except in a cursor. Unknown parameters are ignored, repeated ones too.
+    NUL are refused, except in a cursor. Unknown parameters are ignored, even repeated ones.
     """
     if not raw:
         return {}

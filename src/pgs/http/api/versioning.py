@@ -57,7 +57,7 @@ def _renamed(value: object, names: Names) -> object:
 def from_version(
     body: dict[str, object], kind: type, version: int, versions: ServedVersions
 ) -> BadRequest | None:
-    """Change the field names of a body from those of a version to those of the oldest version.
+    """Rename a body's fields from the names of a version to the names of the oldest version.
 
     Fields under names that the version has replaced are removed. Return a refusal if a body has
     both the old and the new name.

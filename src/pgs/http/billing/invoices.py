@@ -95,7 +95,7 @@ class MatchPage(msgspec.Struct, frozen=True, rename="camel"):
 
 
 async def list_invoices(call: AccountCall, environment: Environment) -> Answer:
-    """Return a page of the invoices: those of the months `from` to `to`, without these all."""
+    """Return a page of the invoices of the months `from` to `to`, or of all months."""
     limit = wanted_limit(call)
     if not isinstance(limit, int):
         return limit

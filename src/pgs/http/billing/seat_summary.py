@@ -25,7 +25,7 @@ SEATS_MAX: Final = 200_000
 
 
 class SeatFigures(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """Seats that were booked, and their money in US cents. `confirmed` includes refunded ones.
+    """Seats that were booked, and their money in US cents. `confirmed` includes refunded seats.
 
     The stakes equal the sum of payouts, refunds, rake and open stakes. A payout counts with the
     seat whose stake pays it, whichever player receives it.

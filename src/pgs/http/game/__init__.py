@@ -1,8 +1,8 @@
 """The player-facing Game API: the session, joining a match, and the socket.
 
 Calls authenticate with a session token, and paths contain no version. Calls and handshakes draw
-from a bucket of the player, from one that the partner's players share, and from the one of the
-whole process, so that players' frames do not use up the rate limit of the partner's backend.
+from three buckets: the player's, one that all players of the partner share, and the one of the
+whole process. So the frames of players do not use up the rate limit of the partner's backend.
 """
 
 from collections.abc import Mapping

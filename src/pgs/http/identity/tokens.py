@@ -136,7 +136,7 @@ def parse_token(text: str) -> ParsedToken | TokenFault:
     if header is None or claims is None or signature is None:
         return "malformed"
     alg, kid, kind = header.get("alg"), header.get("kid"), header.get("typ", "JWT")
-    # No extension is supported, so none may be critical.
+    # `crit` lists extensions that a reader must support. None is supported here.
     if (
         "crit" in header
         or not _OWN_KEY.isdisjoint(header)

@@ -120,7 +120,7 @@ class NodeCalls:
     async def whole(self, node: Node, outgoing: Outgoing) -> tuple[int, Headers, bytes]:
         """Return status, headers and body of another node's answer.
 
-        Raises `NotReached` and `Lost`, the latter also for an answer over `ANSWER_MAX`.
+        Raises `NotReached` and `Lost`; also `Lost` for an answer over `ANSWER_MAX`.
         """
         async with self.exchange(node, outgoing) as answer:
             content = bytearray()

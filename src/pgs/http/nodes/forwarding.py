@@ -93,7 +93,7 @@ class Forwarding:
         owner = self._owners.me if shard is None else self._owners.owner_of(shard)
         if owner is self._owners.me:
             request_id = self._id_of_forwarded(scope)
-            if request_id is not None:  # the caller's answer has this id
+            if request_id is not None:  # keep the id that the caller gets
                 scope["state"]["request_id"] = request_id
             try:
                 await self._app(scope, receive, send)
@@ -141,7 +141,7 @@ class Forwarding:
             credential = credential_of(request.headers)
             request_id = self._proven_id(request.forwarded, method, target, credential)
         if owner is self._owners.me:
-            if request_id is not None:  # the caller's answer has this id
+            if request_id is not None:  # keep the id that the caller gets
                 request = msgspec.structs.replace(request, request_id=request_id)
             try:
                 return await self._app.answer_direct(inner, request)

@@ -89,7 +89,7 @@ class JsonClient:
         timeout_s: float = TIMEOUT_S,
         max_bytes: int = BODY_MAX,
     ) -> Fetched:
-        """Return the answer of one call: a status, whichever it is, and a JSON object.
+        """Return the answer of one call: its status, which may be any, and a JSON object.
 
         The call takes at most `timeout_s`, and the answer has at most `max_bytes`. `body` is JSON
         text. `headers` are sent in addition to the usual ones. Raises NotFetched, and ValueError

@@ -187,7 +187,7 @@ async def _held_page(
         left_s = principal.key.revokes_at - parts.clock.now()
         until = min(until, trio.current_time() + max(0, left_s))
     while not page.results and trio.current_time() < until and not parts.bells.stopped:
-        _check_owned(call)  # after a hand-over no bell rings any more
+        _check_owned(call)  # no bell rings after a hand-over
         with trio.move_on_at(until):
             await bell.wait()
         _check_owned(call)

@@ -1,4 +1,4 @@
-"""`GET /partner/tiers`: what a seat at a game costs, tier by tier."""
+"""`GET /partner/tiers`: the price of a seat at a game in each tier."""
 
 import msgspec
 import trio

@@ -144,7 +144,7 @@ def _plain_statuses(endpoint: Endpoint) -> list[int]:
     found += [400, 500]
     if endpoint.request is not None:
         found += [408]
-    found.append(413)  # a body is bounded even where it is not read
+    found.append(413)  # a body has a limit even if the call does not read it
     return [*found, 401] if endpoint.credential == "session" else found
 
 

@@ -107,7 +107,7 @@ class GuardedServer(TCPServer):
             if upgrade is not None and await _has_left(stream):
                 return
             if upgrade is not None and lane.serves(upgrade):
-                del connection, rest  # a socket may stay open for hours
+                del connection, rest  # free both: a socket may stay open for hours
                 self._guarded.idle.pop(self, None)
                 self._lane = socket = LaneSocket(self._guarded, stream, self._send, upgrade)
                 await socket.serve(lane.edge)

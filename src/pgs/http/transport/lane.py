@@ -74,7 +74,7 @@ class Lane:
         self._app = app
         self._heads = ResponseHeads(edge.settings.current_version)
         self._read_head = HeadReader(app.direct_paths).read
-        self._places: dict[bytes, Place] = {}  # of the paths that the application declares
+        self._places: dict[bytes, Place] = {}  # by path, for those that the application declares
 
     def take(self, raw: bytes) -> Call | Unfinished | None:
         """Return the request at the beginning of `raw`; None if it is not one for the lane."""

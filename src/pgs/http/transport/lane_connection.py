@@ -15,8 +15,8 @@ from pgs.http.transport.lane import Call, Lane, Unfinished
 from pgs.http.transport.listener_config import Connection, GuardedConfig
 
 READ_BYTES: Final = 64 * 1024
-"""Bytes that one read takes, and that are kept of what a client sends while its call is held. A
-body of the usual limit fits."""
+"""Bytes of one read, and of the input that is kept from a client whose call is held. A body of the
+usual limit fits."""
 
 _GONE: Final = {"type": "http.disconnect"}
 
@@ -217,7 +217,7 @@ class LaneConnection:
     async def _await_end(self) -> Message:
         """Return once the client has left, or has been silent for `read_s`.
 
-        At most one read of what the client sends meanwhile is kept.
+        It keeps at most one read of the client's input.
         """
         while len(self._raw) < READ_BYTES and await self._read():
             self._until = self._lane.now() + self._config.limits.read_s

@@ -78,7 +78,7 @@ class LaneSocket:
         self._refusal = b""
         self._ended = False  # the close frame was written, or the handshake was refused
         self._lost = False  # nothing can be written any more
-        self._unsent: deque[bytes] | None = None  # the first one is being written
+        self._unsent: deque[bytes] | None = None  # the first frame is being written
         self._room = 0
         self._limits: SocketLimits | None = None
         self._flushed: trio.Event | None = None
@@ -162,7 +162,7 @@ class LaneSocket:
         """Pass messages to `hear`, binary ones as None, until it is False or the client leaves."""
         limits, fd = self._config.limits, self._fd
         while not (self._frames.over or self._refusal):
-            # A connection that was given up is closed, and another one may have its number.
+            # A lost connection is closed, and its number may belong to another connection.
             if self._lost or self._stream.socket.fileno() != fd:
                 return
             try:
@@ -231,7 +231,7 @@ class LaneSocket:
             trio.lowlevel.notify_closing(self._fd)
         elif self._ping_at <= now and self.is_open:
             self._ping_at = now + (self._config.limits.websocket_ping_s or inf)
-            if self._unsent is None:  # else the client is not reading
+            if self._unsent is None:  # otherwise the client is not reading
                 self._write(PING)
 
     # --- bytes
@@ -266,7 +266,7 @@ class LaneSocket:
         except BlockingIOError:
             sent = 0
         except OSError:
-            self._lost = True  # the reader learns of it too
+            self._lost = True  # the reader notices the break too
             return
         if sent < len(frame):
             self._unsent, self._flushed = deque([frame[sent:]]), trio.Event()

@@ -83,4 +83,5 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     shutdown_s: float = 1.0
     """Seconds for the application to shut down after its last connection. This service's
-    application has nothing left to do by then. Part of the 15 s that a stop may take."""
+    application has nothing left to do by then. This second is part of the 15 s that a stop may
+    take."""

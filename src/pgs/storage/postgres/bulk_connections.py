@@ -27,7 +27,7 @@ class BulkConnections:
         self._connect = connect
         self._guard = threading.Lock()  # guards the attributes below
         self._idle: list[Connection] = []
-        self._fresh: set[Connection] = set()  # those that may go back to `_idle`
+        self._fresh: set[Connection] = set()  # connections that may go back to `_idle`
         self._renewals = 0
 
     def take(self) -> Connection:

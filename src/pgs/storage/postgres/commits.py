@@ -84,7 +84,7 @@ class PostgresCommits:
         return self._session
 
     def _commit(self, jobs: Sequence[Job]) -> None:
-        conflicts: list[tuple[Job, Sequence[Job]]] = []  # each with the jobs that came before it
+        conflicts: list[tuple[Job, Sequence[Job]]] = []  # a job, and the jobs before it
         while jobs and (failed := self._try(jobs)) is not None:
             conflicts.append((jobs[failed], jobs[:failed]))
             jobs = [*jobs[:failed], *jobs[failed + 1 :]]
@@ -101,7 +101,7 @@ class PostgresCommits:
 
         After a conflict, nothing was changed and no job has a result.
         """
-        if self._session is None:  # an earlier part of the group has ended it
+        if self._session is None:  # an earlier part of the group has ended the session
             answer(jobs, WriteFailed, "the session with the database has ended")
             return None
         steps: list[Step] = [_BEGIN]
@@ -202,7 +202,7 @@ def _is_conflict(error: StatementRefused, statement: Statement) -> bool:
 
 
 def _steps_of(tx: Tx) -> list[Step]:
-    """Return the statements of a transaction with their values. Raises what is wrong with them."""
+    """Return the statements of a transaction with their values. Raises the errors of `bound`."""
     steps: list[Step] = []
     for stmt in tx.stmts:
         if stmt.expected_rows is None:

@@ -1,7 +1,7 @@
 """Opens connections to PostgreSQL. Other threads run while a connection is being opened.
 
-libpq's own call that connects would keep the interpreter's lock until the server has answered. A
-server that accepts the connection and then says nothing would thereby stop the event loop.
+libpq's own call that connects would keep the interpreter's lock until the server has answered. If a
+server accepted the connection and then sent nothing, the event loop would stop.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def from_server(url: str, folder: Path) -> Copied:
                 finish(_prove(SqliteReader(target)))
                 target.execute(f"pragma application_id={number}")
                 commits = commits_in(target)
-                target.execute("pragma journal_mode=delete")  # one file, without a log
+                target.execute("pragma journal_mode=delete")  # keep all in one file, without a log
             part.rename(path)
         except BaseException:
             part.unlink(missing_ok=True)

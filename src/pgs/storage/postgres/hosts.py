@@ -201,7 +201,7 @@ class _Asking:
                 raise Lost("another host was found")
             opened = connection.opened
             place = (opened.hostaddr.decode() or opened.host.decode(), opened.port.decode())
-            if place == self._besides:  # under another name
+            if place == self._besides:  # the same server under another name
                 raise Lost("it is the server in use")
             connection.command(_END_OLDER, *literals([self._name, str(LEFT_AFTER_S)]))
             warnings.clear()

@@ -83,7 +83,7 @@ class Keeper:
         self._last_beat: float | None = None
         # By shard: when this node begins to answer for it, `inf` until it is prepared.
         self._own: dict[int, float] = {}
-        self._taking: dict[int, Mapping[int, float]] = {}  # by shard: the shards taken with it
+        self._taking: dict[int, Mapping[int, float]] = {}  # by shard: all starts of one `_take`
         self._giving: set[int] = set()
         self._sightings = Sightings()
         self._sharing = Sharing(me.name)
@@ -91,7 +91,7 @@ class Keeper:
         self._running: tuple[Node, ...] = ()
         self._owners: dict[int, str] = {}
         self._stopping = False
-        self._is_asking = False  # `stop` waits for a request for shards
+        self._is_asking = False  # a request for shards is under way
         self._ended = trio.Event()
         self._none_left = trio.Event()
 
@@ -276,7 +276,7 @@ class Keeper:
             log.warning("shards_not_taken", node=name, error=str(error))
             self._holds.asked(shards, trio.current_time())
             self.lose(session)
-            self._none_left.set()  # `stop` may wait although the session was lost before
+            self._none_left.set()  # `stop` may wait, and may find no session
             return
         finally:
             self._is_asking = False
@@ -323,9 +323,9 @@ class Keeper:
 
     async def _give(self, session: WritingSession, shard: int) -> None:
         """Hand over one shard: stop all writes for it, commit that it is free, and unlock it."""
-        if shard in self._taking:  # no new owner while the previous one may answer
+        if shard in self._taking:  # wait while the previous owner may answer
             await trio.sleep_until(self._taking[shard][shard])
-        if self._session is not session:  # lost before this task began, or while it waited
+        if self._session is not session:  # the session was lost meanwhile
             return
         if self._own.get(shard) != inf:  # the node has begun to answer for it
             await self._release(shard)

@@ -198,7 +198,7 @@ def look(connection: Connection) -> Look:
 
 
 def take(session: WritingSession, name: str, number: int, shards: Collection[int]) -> GrantedShards:
-    """Lock those of the shards that nobody holds, and commit that this session holds them.
+    """Lock those of `shards` that nobody has locked, and commit that this session owns them.
 
     None of `shards` may be held by this session already: PostgreSQL would count a second lock, and
     a single unlock would not release the shard.
@@ -213,7 +213,7 @@ def take(session: WritingSession, name: str, number: int, shards: Collection[int
     for shard, node, of, state, count, now, epoch in run(_LAST, _array(granted)):
         if state == "held":
             # The row of the node may be of a later session. Then the last beat of the session that
-            # held the shard is unknown: -1 stands for it, which no observer has ever seen.
+            # held the shard is unknown: -1 stands for it, and no observer has ever seen.
             beat = Beat(node, int(of), int(count) if of == now else -1)
             last[int(shard)] = Last(beat, int(epoch))
     _write(session, _HOLD, [_text(granted), name, number])
@@ -245,7 +245,7 @@ def end_session(connection: Connection, silent: Seen) -> bool:
 
 
 def _write(session: WritingSession, statement: str, values: Sequence[SqlValue]) -> list[Row]:
-    """Return the rows of a statement that commits by itself. Raises `Lost` on any warning.
+    """Return the rows of a statement that is a whole transaction. Raises `Lost` on any warning.
 
     A commit whose wait for the standby is cancelled succeeds with a warning, and is not replicated.
     """

@@ -36,7 +36,7 @@ class Looks:
         self._name = name
         self._watch = watch
         self._connection: Connection | None = None
-        self._session: object = None  # the session to whose server it leads
+        self._session: object = None  # the session to whose server `_connection` leads
         self._taking = trio.CancelScope()
         self._hurried = trio.Event()
 
@@ -67,7 +67,7 @@ class Looks:
                 log.warning("look_failed", node=self._name, error=str(error))
                 self.close()
                 return None
-        self._connection = None  # a thread still uses it
+        self._connection = None  # a thread still uses the connection
         return None
 
     def give_up(self) -> None:

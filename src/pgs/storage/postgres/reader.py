@@ -94,13 +94,13 @@ class PipelineReader(RepeatingReader):
         self._connect = connect
         self._opened: pq.abc.PGconn | None = None
         self._prepared: set[bytes] = set()
-        self._asked: list[_Asked] = []  # not sent yet
+        self._asked: list[_Asked] = []  # queries that are not sent yet
         # Sent, in the order of the results: a query, the name of a statement that is prepared, or
         # None for the end of what was sent together.
         self._sent: deque[_Asked | bytes | None] = deque()
-        self._again: list[_Asked] = []  # skipped by the server after an error of another query
+        self._again: list[_Asked] = []  # skipped because another query failed
         self._sender: trio.lowlevel.Task | None = None
-        self._waiting = trio.CancelScope()  # in which the receiving task waits
+        self._waiting = trio.CancelScope()  # scope in which the receiving task waits
         self._rows = Transformer()
         self._closed = False
         self._renewals = 0

@@ -1,7 +1,8 @@
 """The writer's session with the server. Its lock makes it the only session that writes.
 
-The lock belongs to the session. When the session dies, its lock is gone, and nothing that it had
-not committed can be committed any more. So no write needs to ask whether the lock is still held.
+The lock belongs to the session. When the session ends, its lock is released, and nothing that it
+had not committed can be committed any more. So no write needs to ask whether the lock is still
+held.
 """
 
 from __future__ import annotations

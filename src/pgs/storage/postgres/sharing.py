@@ -51,7 +51,7 @@ class Sharing:
         self._me = me
         self._began = -inf
         self._before: dict[int, str] = {}  # the last known owner of each shard
-        self._given: set[int] = set()  # given up, and not seen at another node yet
+        self._given: set[int] = set()  # shards given up, and not seen at another node yet
 
     def begin(self, now: float) -> None:
         """Note that a session of this node has begun."""

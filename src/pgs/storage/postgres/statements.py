@@ -90,8 +90,8 @@ def bound(name: str, params: Params | msgspec.Struct) -> Values:
 def sought(name: str, params: Params) -> Values:
     """Return the values of a query's parameters like `bound`, but accept any text.
 
-    PostgreSQL holds no text with a NUL character, so a text that has one must equal none that is
-    stored. Therefore a NUL is replaced by a character that no id, key or reference has.
+    PostgreSQL stores no text with a NUL character, so a text with a NUL must equal no stored text.
+    Therefore a NUL is replaced by a character that no id, key or reference has.
     """
     return bound(
         name,

@@ -22,7 +22,8 @@ where not exists (
 order by 1, 2;
 
 -- name: seats_by_head
--- Heads whose number of seats, or whose highest seat number, is not what it should be.
+-- Heads whose last seat number differs from the number of seats or from the highest seat number,
+-- and seats without a head.
 select h.partner_id, h.environment, h.seat_seq, count(distinct s.seq)
 from head h
 left join seat s on s.partner_id = h.partner_id and s.environment = h.environment
@@ -66,9 +67,9 @@ group by environment
 order by environment;
 
 -- name: seats_booked_otherwise
--- Seats whose rows of the ledger differ from what the seat says of its stake, refund and rake, or
--- whose match does not exist, or that have money without a match. A stake pays the winner what
--- remains after refund and rake.
+-- Seats whose ledger rows differ from the stake, refund and rake of the seat, seats whose match
+-- does not exist, and seats that have money without a match. A stake pays the winner what remains
+-- after refund and rake.
 select s.partner_id, s.environment, s.seat_id
 from seat s
 left join match m on m.partner_id = s.partner_id and m.match_id = s.match_id
@@ -133,8 +134,8 @@ order by m.partner_id, m.match_id
 limit :page_size;
 
 -- name: stray_rows
--- Rows that belong to no seat, to another environment or match than their seat's, or whose accounts
--- are not those of their kind.
+-- Rows without a seat, rows with another environment or match than their seat, and rows whose
+-- accounts do not fit their kind.
 select l.partner_id, l.environment, l.seq
 from ledger l
 left join seat s on s.partner_id = l.partner_id and s.seat_id = l.seat_id
@@ -193,8 +194,8 @@ limit :page_size;
 -- name: invoices_that_do_not_add_up
 -- Invoices that break one of these rules. An invoice's number, total and times agree with its
 -- status. The numbers of invoices have no gaps. Every line has an invoice. Total and count of a
--- final invoice are those of its lines. Each line bills what the totals of its day say, and totals
--- that name an invoice have a line in it.
+-- final invoice equal those of its lines. Each line bills what the totals of its day say, and
+-- totals that name an invoice have a line in it.
 select partner_id, environment, invoice_id
 from (
   select partner_id, environment, invoice_id

@@ -94,7 +94,7 @@ class SqliteDatabase:
     def _follow(self, connection: Connection, number: int) -> tuple[OpenFiles, OpenMark]:
         """Return the files as they are now, and the mark of the open database.
 
-        The mark counts a commit that only the log holds, so that a lost log is always noticed.
+        The mark counts a commit that is only in the log, so that a lost log is always noticed.
         """
         connection.execute("begin immediate")
         (commits,) = QUERIES["heartbeat.count_write"](connection)
@@ -151,7 +151,7 @@ class SqliteDatabase:
     def second_reader(self) -> Reader:
         """Return a reader with a new connection, for a bulk read; the caller closes it.
 
-        Raises `StoreOutage`, also if the folder's file is no longer the one that is open.
+        Raises `StoreOutage`, also if the file in the folder has been replaced since the start.
         """
         return SqliteReader(self.connect_to_read())
 
@@ -169,7 +169,7 @@ class SqliteDatabase:
         self.reader.close()
         lost = self.lost()
         if self.writer.close():
-            # A mark that stays open makes the next start look for what is missing.
+            # If the mark stays open, the next start looks for missing commits.
             self._mark.close(properly=lost is None)
             self._lock.release()
 

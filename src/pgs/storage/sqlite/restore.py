@@ -156,7 +156,7 @@ def _make_sound(part: Path, source: Path) -> int:
         check_copy(part, connection)
         mark_as_copy(connection)
         commits = commits_in(connection)
-        connection.execute("pragma journal_mode=delete")  # one file, without a log
+        connection.execute("pragma journal_mode=delete")  # keep all in one file, without a log
     except FAULTS as error:
         raise StoreOutage(f"{source} is not sound: {error}") from error
     finally:

@@ -82,7 +82,8 @@ create unique index seat_match on seat (partner_id, match_id, player_id) where m
 create unique index seat_position on seat (partner_id, environment, position)
 where position is not null;
 
--- The rows of the feed by the time of their last change, with what a look-up by time reads of them.
+-- The rows of the feed by the time of their last change, with the columns that a look-up by time
+-- reads.
 create index seat_changed on seat (partner_id, environment, updated_at, position, rake_usd_cents)
 where position is not null;
 
