@@ -58,7 +58,7 @@ def serve(config: ConfigFile = None, data: DataDir = None) -> None:
     """
     with expected():
         loaded = settings(config, data)
-        # Imported here, because it imports much that most commands do not need.
+        # Imported here: this module imports many others, which most commands do not need.
         from pgs.process import run
 
         code = run(loaded)

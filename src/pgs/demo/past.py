@@ -74,8 +74,8 @@ class PastClock:
 class Past(msgspec.Struct, frozen=True):
     """What was played since a day, and the month that was billed, both as text.
 
-    `until`: when the present began, in epoch seconds. Rows of the feed that are older have not
-    changed since then.
+    `until`: when the present began, in epoch seconds. No older row of the feed has changed since
+    then.
     """
 
     matches: int

@@ -28,8 +28,8 @@ async def stay(
 ) -> None:
     """Serve the site on `sock` and let bots play, until cancelled.
 
-    The site shows the feed from `since` on, in epoch seconds.
-    Bots play in pairs. With an odd number, the last one plays against the page's user.
+    The site shows the feed from `since` on, in epoch seconds. Bots play in pairs. With an odd
+    number, the last one plays against the page's user.
     """
     rng, news, origins = SystemRng(), News(SystemClock()), origins_of(sock)
     async with TrioClient(service.base_url, test_key) as client:

@@ -150,7 +150,7 @@ def _nothing_here(near: str | None, base_url: str) -> Response:
 
 
 def _by_folder(documents: Iterable[str]) -> dict[str, list[str]]:
-    """Return the names of the documents by their folder, without `_FIRST`, which has no name."""
+    """Return the names of the documents by folder. `_FIRST` is left out, since it has no name."""
     found: dict[str, list[str]] = {}
     for folder, slash, name in (path.rpartition("/") for path in documents if path != _FIRST):
         found.setdefault(folder + slash, []).append(name)

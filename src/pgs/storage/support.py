@@ -170,8 +170,8 @@ def _bounds(span: Span, before: TimedMatch | None) -> Params:
         "before_ended_at": edge[0],
         "before_match_id": edge[1],
         "first_id": ids.first_id(ids.MATCH, span.since),
-        # Only matches that were made in the edge's second or earlier: "g" sorts after every hex
-        # digit, and so after every id of that second.
+        # The ids of matches that were made by the end of the second `edge[0]`: "g" sorts after
+        # every hex digit, and so after every id of that second.
         "before_id": min(max(edge[1], earliest), f"{earliest}g"),
     }
 

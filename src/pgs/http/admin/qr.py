@@ -8,7 +8,7 @@ import segno
 def qr_svg(text: str) -> str:
     """Return the QR code of a text as an SVG document without a fixed size.
 
-    About 3 kB for an `otpauth` URI.
+    3 to 4 kB for an `otpauth` URI.
     """
     out = io.BytesIO()
     segno.make(text, micro=False, error="m").save(

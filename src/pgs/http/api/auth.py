@@ -49,7 +49,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 class _KeyVerdict(msgspec.Struct, frozen=True):
-    """The part of a verdict that follows from a published key alone.
+    """The part of a verdict that depends only on a published key.
 
     `principal`: who calls, with the pinned version. `pin`: the header that states that version.
     `refusal`: why every call with this key is refused, or None.
@@ -79,8 +79,8 @@ def unauthorised(services: Services) -> tuple[tuple[bytes, bytes], ...]:
 class KeyAuthenticator:
     """Authenticates calls with an API key.
 
-    The part of a verdict that follows from the published key alone is kept. It is made again when
-    the registry publishes another state of the key.
+    The part of a verdict that depends only on the published key is kept. It is made again when the
+    registry publishes another state of the key.
     """
 
     def __init__(self, services: Services) -> None:

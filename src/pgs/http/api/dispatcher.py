@@ -188,7 +188,7 @@ class Dispatcher:
         receive: Receive,
         started: float,
     ) -> Handled:
-        """Steps 2 to 6. `body` is None if it is to be read. Raises `ClientGone`."""
+        """Steps 2 to 6. `body` is None if it must still be read. Raises `ClientGone`."""
         endpoint = request.endpoint
         if endpoint.credential == "partner_key":
             verdict = self._keys.judge(endpoint, request.headers, started)
@@ -258,7 +258,7 @@ class Dispatcher:
             return call
         else:
             handled = endpoint.handler(call)
-        # 5. Handle. A held call is given up when its client leaves.
+        # 5. Handle. A held call is cancelled when its client leaves.
         if endpoint.held and isinstance(call, CallBy) and not endpoint.held.isdisjoint(call.query):
             return await unless_gone(self._guarded(request, principal, handled), receive)
         try:  # like `_guarded`, but without another coroutine for each call
@@ -312,7 +312,7 @@ async def _replay_or(
 
 
 def _explained(answer: Answer, request: Request, query_string: bytes) -> Answer:
-    """Return the answer. If it is a refusal, its message says what is wrong with this call."""
+    """Return the answer; if it is a refusal, with a message about what is wrong with this call."""
     refusal = answer.body if isinstance(answer, Reply) else answer
     if not isinstance(refusal, Refusal):
         return answer

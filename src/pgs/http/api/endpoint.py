@@ -43,8 +43,8 @@ class CallBy(HidesSecrets, msgspec.Struct, Generic[P], frozen=True):
     """One call as its handler sees it, after every check of its `Endpoint` row.
 
     `principal` is what the endpoint's authenticator returned, None if the endpoint takes no
-    credential. `path` holds the values of the path's names, percent-decoded and never empty. `body`
-    is of the row's `request` type. `headers` are the request's, with lower-case names.
+    credential. `path` has the values of the names in the path, percent-decoded and never empty.
+    `body` is of the row's `request` type. `headers` are the request's, with lower-case names.
     """
 
     SECRETS = frozenset({"headers", "body"})
@@ -143,7 +143,7 @@ class SocketHandler(Protocol):
 
 
 class Endpoint(msgspec.Struct, frozen=True):
-    """One call of the interface. `path` may hold `{names}`."""
+    """One call of the interface. `path` may contain `{names}`."""
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str

@@ -51,7 +51,7 @@ class Wanted(msgspec.Struct, frozen=True):
 
     @property
     def before(self) -> int:
-        """The sequence number below which the page begins, in a list from the newest down."""
+        """The sequence number below which the page begins, in a list with the newest first."""
         return self.after if isinstance(self.after, int) else NEWEST
 
 

@@ -59,7 +59,7 @@ def decode_base64(text: str) -> bytes | None:
 def is_image(content: bytes, kind: str) -> bool:
     """Return whether a file can be decoded as an image of the format `kind` and is not too large.
 
-    The size stands at the file's beginning and is checked before any pixel is decoded.
+    The image's size is at the beginning of the file, and is checked before any pixel is decoded.
     """
     try:
         with Image.open(BytesIO(content), formats=[kind]) as image:

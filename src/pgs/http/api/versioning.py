@@ -30,7 +30,7 @@ def names_in(version: int, versions: ServedVersions) -> Names:
 
 
 def _add(names: dict[str, str], old: str, new: str) -> None:
-    """Add a rename by the field's oldest name, even if an earlier version has renamed the field."""
+    """Add a rename under the oldest name of its field, which may have been renamed before."""
     first = next((name for name, now in names.items() if now == old), old)
     names[first] = new
 

@@ -32,7 +32,7 @@ class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The close code for a client that does not keep to the protocol."""
 
     message_bytes: int = 16 * 1024
-    """Bytes of one message from a client: fifty times as many as a move with its ids takes."""
+    """Bytes of one message from a client: more than a hundred times as many as a move takes."""
 
     messages_per_second: int = 20
     """Messages from a client in any second. The next one closes the socket. Nobody plays this

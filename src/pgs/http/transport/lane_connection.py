@@ -125,7 +125,7 @@ class LaneConnection:
             self.sweep(0)
 
     def begin_stop(self) -> None:
-        """End an idle connection now, and one that is receiving a head soon."""
+        """End an idle connection now; if it is receiving a head, end it after `linger_s`."""
         self.end()
         if self._phase is _Phase.HEAD:
             self._until = min(self._until, self._lane.now() + self._config.limits.linger_s)

@@ -231,7 +231,7 @@ class LaneSocket:
             trio.lowlevel.notify_closing(self._fd)
         elif self._ping_at <= now and self.is_open:
             self._ping_at = now + (self._config.limits.websocket_ping_s or inf)
-            if self._unsent is None:  # otherwise the client is not reading
+            if self._unsent is None:  # a client that does not read gets no ping
                 self._write(PING)
 
     # --- bytes

@@ -20,7 +20,7 @@ CONNECT_S: Final = 2
 
 SILENT_S: Final = 3
 """Seconds after which a connection is given up if the other side does not confirm what was sent:
-half of the longest time for which a caller waits."""
+less than the 5 s for which a caller of an actor waits."""
 
 IDLE_IN_TRANSACTION_S: Final = 3
 """Seconds after which the server ends a session that has begun a transaction and sends no more. Its

@@ -181,7 +181,7 @@ class PostgresDatabase:
             session.close()
             raise
         self._session, self._address = session, session.address
-        if self._loop is not None and self.nodes is None:  # a node does this before it goes on
+        if self._loop is not None and self.nodes is None:  # a node does this in `on_opened`
             with suppress(trio.RunFinishedError):
                 self._loop.run_sync_soon(self._reconnect_reads)
         log.warning("session_opened", number=session.number)

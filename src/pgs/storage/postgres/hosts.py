@@ -31,8 +31,8 @@ ASK_S: Final = 2.5
 server without its standby confirms none."""
 
 LEFT_AFTER_S: Final = ASK_S
-"""Seconds of waiting for a standby after which an older session of ours is ended. Its client has
-gone by then, and a server does not notice that while a commit waits."""
+"""Seconds that an older session of this service may wait for a standby before it is ended. Its
+client has gone by then, and a server does not notice that while a commit waits."""
 
 # Written to the write-ahead log, so that the commit waits for the standby. Nobody reads it.
 _COMMIT: Final = "select pg_logical_emit_message(true, 'pgs', '')"

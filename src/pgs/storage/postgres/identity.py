@@ -76,7 +76,7 @@ def _server_of(connection: Connection) -> int | None:
 
 
 def judge_new(mark: Mark | None, key_file: Path) -> None:
-    """Raise `DataRefused` if an empty database is not the first one of this data folder."""
+    """Raise `DataRefused` for an empty database if this data folder has had one before."""
     if (mark is not None and mark.state != "making") or (mark is None and key_file.exists()):
         raise DataRefused(
             "the database is empty, but the data folder tells of one that was in use. Check "
@@ -86,7 +86,7 @@ def judge_new(mark: Mark | None, key_file: Path) -> None:
 
 
 def judge(mark: Mark | None, identity: DatabaseIdentity, commits: int) -> None:
-    """Raise `DataRefused` if the mark names another database, or more commits."""
+    """Raise `DataRefused` if the mark names another database, or more commits than it has."""
     if mark is None or mark.state == "making":
         return
     if identity.number != mark.database:

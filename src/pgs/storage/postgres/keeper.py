@@ -47,8 +47,8 @@ class Keeper:
 
     `watch` opens a connection for looks, to the server of the writer. `prepare` is called with
     shards that were taken, and reads what the node must know before it answers for them; after a
-    `StoreOutage` it is called again. `taken` is called once the node answers for them.
-    `elsewhere` returns in a thread whether another server than the session's takes writes now.
+    `StoreOutage` it is called again. `taken` is called once the node answers for them. `elsewhere`
+    runs in a thread, and returns whether another server than the session's takes writes now.
     `release` is called for each shard that is handed over: it returns once nothing of the shard is
     written any more. `drop` is called when the session has ended: whatever the node holds in memory
     may be out of date.
@@ -276,7 +276,7 @@ class Keeper:
             log.warning("shards_not_taken", node=name, error=str(error))
             self._holds.asked(shards, trio.current_time())
             self.lose(session)
-            self._none_left.set()  # `stop` may wait, and may find no session
+            self._none_left.set()  # let a waiting `stop` end
             return
         finally:
             self._is_asking = False

@@ -213,7 +213,7 @@ def take(session: WritingSession, name: str, number: int, shards: Collection[int
     for shard, node, of, state, count, now, epoch in run(_LAST, _array(granted)):
         if state == "held":
             # The row of the node may be of a later session. Then the last beat of the session that
-            # held the shard is unknown: -1 stands for it, and no observer has ever seen.
+            # held the shard is unknown. It is given as -1, which no observer has ever seen.
             beat = Beat(node, int(of), int(count) if of == now else -1)
             last[int(shard)] = Last(beat, int(epoch))
     _write(session, _HOLD, [_text(granted), name, number])
