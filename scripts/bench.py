@@ -12,7 +12,7 @@ installed with npm; without npm the report says that it is missing. Without Post
 code is 1 if a server answers wrongly, or if a case that was asked for by name is left out.
 """
 
-import in_venv  # first: the packages below are installed in .venv
+import in_venv  # the first import, because the packages below are installed in .venv
 
 # isort: split
 

@@ -11,7 +11,7 @@ The service's core runs in this process, with the real courier and outbound clie
 run in another process, scripts/nudge_endpoints.py, behind TLS on loopback.
 """
 
-import in_venv  # first: the packages below are installed in .venv
+import in_venv  # the first import, because the packages below are installed in .venv
 
 # isort: split
 

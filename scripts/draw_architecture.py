@@ -5,7 +5,7 @@ scripts/draw_architecture.py            writes docs/architecture/*.svg
 scripts/draw_architecture.py --check    changes nothing; exit code 1 if a picture is out of date
 """
 
-import in_venv  # first: the packages below are installed in .venv
+import in_venv  # the first import, because the packages below are installed in .venv
 
 # isort: split
 

@@ -5,7 +5,7 @@ scripts/draw_demo.py            writes docs/demo.png
 scripts/draw_demo.py FILE       writes the picture there
 """
 
-import in_venv  # first: the packages below are installed in .venv
+import in_venv  # the first import, because the packages below are installed in .venv
 
 # isort: split
 

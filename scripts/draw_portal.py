@@ -7,7 +7,7 @@ The demo begins four weeks ago: its process has a clock that the script sets. On
 plays matches with the demo's test key, and then goes on to the next one, until today.
 """
 
-import in_venv  # first: the packages below are installed in .venv
+import in_venv  # the first import, because the packages below are installed in .venv
 
 # isort: split
 

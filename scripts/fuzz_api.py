@@ -13,7 +13,7 @@ Sensitive calls of the admin need a code that is two minutes old at most, and a 
 service's clock stands still here, so that the one code that the admin has given stays fresh.
 """
 
-import in_venv  # first: the packages below are installed in .venv
+import in_venv  # the first import, because the packages below are installed in .venv
 
 # isort: split
 

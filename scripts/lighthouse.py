@@ -9,7 +9,7 @@ It needs Chromium, and installs Lighthouse with npm from scripts/lighthouse_page
 The performance is that of a desktop on a fast line, as Lighthouse's preset for desktops sets it.
 """
 
-import in_venv  # first: the packages below are installed in .venv
+import in_venv  # the first import, because the packages below are installed in .venv
 
 # isort: split
 

@@ -8,7 +8,7 @@ from the feed. The times are shown in milliseconds by percentile. The exit code 
 amount or the ledger is wrong, or if the actors cannot keep up with the rate.
 """
 
-import in_venv  # first: the packages below are installed in .venv
+import in_venv  # the first import, because the packages below are installed in .venv
 
 # isort: split
 

@@ -9,7 +9,7 @@ is 1 unless the feed has every match with the result that its players saw and wi
 the ledger is sound.
 """
 
-import in_venv  # first: the packages below are installed in .venv
+import in_venv  # the first import, because the packages below are installed in .venv
 
 # isort: split
 

@@ -10,7 +10,7 @@ checks its ledger at the end. --keys is the file that scripts/seed.py writes. Th
 a row, an amount or the ledger is wrong, or if the service cannot keep up with the rate.
 """
 
-import in_venv  # first: the packages below are installed in .venv
+import in_venv  # the first import, because the packages below are installed in .venv
 
 # isort: split
 

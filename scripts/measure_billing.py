@@ -10,7 +10,7 @@ take turns. Then a month of many matches is assembled into an invoice while matc
 The exit code is 1 if a limit is exceeded.
 """
 
-import in_venv  # first: the packages below are installed in .venv
+import in_venv  # the first import, because the packages below are installed in .venv
 
 # isort: split
 

@@ -14,7 +14,7 @@ history costs more than `--most` times one in the smallest. The table on standar
 Markdown.
 """
 
-import in_venv  # first: the packages below are installed in .venv
+import in_venv  # the first import, because the packages below are installed in .venv
 
 # isort: split
 

@@ -10,7 +10,7 @@ service with its listeners, then the same service with the seats. The exit code 
 take more than `--most` MB.
 """
 
-import in_venv  # first: the packages below are installed in .venv
+import in_venv  # the first import, because the packages below are installed in .venv
 
 # isort: split
 

@@ -4,7 +4,7 @@ scripts/bench_nudges.py starts it. The first line of its input holds a certifica
 the host names that can hang. It prints its port. Then it takes two orders and answers `ok` to each:
 
 - `hang`: those names read calls and never answer them;
-- `answer`: it closes the connections that hang, and all names answer.
+- `answer`: the program closes the connections that hang, and all names answer.
 
 It ends when its input ends.
 """
@@ -46,7 +46,10 @@ class Endpoints:
         self._release.set()
 
     async def serve(self, stream: trio.SSLStream[trio.SocketStream]) -> None:
-        """Answer one call with how its TLS handshake went, `full` or `resumed`, unless it hangs."""
+        """Read one call; answer `full` or `resumed`, which says how its TLS handshake went.
+
+        A call for a host that hangs is not answered.
+        """
         try:
             with trio.move_on_after(READ_S):
                 host = await _read(stream)

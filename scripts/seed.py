@@ -9,7 +9,7 @@ environments, and has agreed to the rake terms. Each environment has one tier, `
 folder; no service may run there.
 """
 
-import in_venv  # first: the packages below are installed in .venv
+import in_venv  # the first import, because the packages below are installed in .venv
 
 # isort: split
 

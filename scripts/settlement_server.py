@@ -9,7 +9,7 @@ It keeps its books and its token in the folder `settlement-data`. What it has an
 kill. docs/settlement.md describes the interface; `--help` lists the faults.
 """
 
-import in_venv  # first: what follows is installed there
+import in_venv  # the first import, because the packages below are installed in .venv
 
 # isort: split
 

@@ -10,7 +10,7 @@ It calls the service's own function, `pgs.domain.live_pairing.pair_wave`, once f
 second. The same seed draws the same players, so both rules pair the same crowd.
 """
 
-import in_venv  # first: the packages below are installed in .venv
+import in_venv  # the first import, because the packages below are installed in .venv
 
 # isort: split
 

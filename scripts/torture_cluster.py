@@ -18,7 +18,7 @@ acknowledged is missing, doubled or different, if an answer was stale, or if two
 a shard at the same time.
 """
 
-import in_venv  # first: the packages below are installed in .venv
+import in_venv  # the first import, because the packages below are installed in .venv
 
 # isort: split
 

@@ -9,7 +9,7 @@ answer. It must end in a refusal that says what to do, or with nothing lost. The
 one does not. The table on standard output is in Markdown.
 """
 
-import in_venv  # first: the packages below are installed in .venv
+import in_venv  # the first import, because the packages below are installed in .venv
 
 # isort: split
 

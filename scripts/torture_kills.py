@@ -10,7 +10,7 @@ every call is repeated with its idempotency key. The exit code is 1 if anything 
 acknowledged is missing or different. The table on standard output is in Markdown.
 """
 
-import in_venv  # first: the packages below are installed in .venv
+import in_venv  # the first import, because the packages below are installed in .venv
 
 # isort: split
 

@@ -11,7 +11,7 @@ killed with SIGKILL and started again. At the end both books are checked and com
 The exit code is 1 if anything is wrong; then the folder stays, with both books.
 """
 
-import in_venv  # first: the packages below are installed in .venv
+import in_venv  # the first import, because the packages below are installed in .venv
 
 # isort: split
 

@@ -6,7 +6,7 @@
 Run it when a call is added, or when what a call takes or answers changes.
 """
 
-import in_venv  # first: the packages below are installed in .venv
+import in_venv  # the first import, because the packages below are installed in .venv
 
 # isort: split
 

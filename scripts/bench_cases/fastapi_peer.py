@@ -1,9 +1,9 @@
 """The service that a team would write instead: FastAPI on uvicorn, with uvloop and httptools.
 
-It serves the same launch and does less for it: it knows a partner by the hash of its key, takes a
-token from the partner's bucket, checks the body, signs a session token, and stores a seat that is
-unique for its idempotency key, synced to disk before the answer. Two waiting seats become a match.
-There is no feed, no ledger, no webhook, no settlement and no older API version.
+It serves the same launch with less work: it knows a partner by the hash of its key, takes a token
+from the partner's bucket, checks the body, signs a session token, and stores a seat that is unique
+for its idempotency key, synced to disk before the answer. Two waiting seats become a match. There
+is no feed, no ledger, no webhook, no settlement and no older API version.
 
     PEER_COMMIT=group|call fastapi_peer.py PORT KEYS DATABASE
 

@@ -96,7 +96,8 @@ _SIZES = ((1 << 20, "MiB"), (1 << 10, "KiB"))
 def is_limit(bound: Bound) -> bool:
     """Return whether a number is a limit.
 
-    It is not one if its sentence begins with one of `NOT_LIMITS`, or its name ends with `_code`.
+    A number is no limit if its sentence begins with one of `NOT_LIMITS`, or its name ends with
+    `_code`.
     """
     return not (bound.text.startswith(NOT_LIMITS) or bound.name.endswith("_code"))
 

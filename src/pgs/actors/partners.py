@@ -107,8 +107,8 @@ class PartnerActors:
     def is_idle(self, now: float) -> bool:
         """Return whether the partner can be closed without losing anything.
 
-        It can if it was not used for `IDLE_CLOSE_S`, none of its actors is alive, its rate buckets
-        are full, and it is not degraded.
+        It can be closed if it was not used for `IDLE_CLOSE_S`, none of its actors is alive, its
+        rate buckets are full, and it is not degraded.
         """
         alive = self.parts.system.cells
         return (

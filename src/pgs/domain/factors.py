@@ -98,9 +98,9 @@ class Verified(msgspec.Struct, frozen=True):
 class FactorState(msgspec.Struct, frozen=True):
     """A factor as its member sees it: the epoch seconds at which the windows and the lock end.
 
-    The time of a closed window is None. So is the time of the lock if there is none, or if it never
-    ends by itself. `needs_reset`: the lock ends only when the authenticator is reset. `tries_left`:
-    how many more wrong codes set a lock, or None if no wrong code counts now.
+    The time of a closed window is None. The time of the lock is None if there is no lock, or if
+    only a reset ends it. `needs_reset`: the lock ends only when the authenticator is reset.
+    `tries_left`: how many more wrong codes set a lock, or None if no wrong code counts now.
     """
 
     enrolled: bool

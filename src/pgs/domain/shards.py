@@ -1,6 +1,6 @@
 """How partners are divided among the nodes of an installation.
 
-A partner belongs to a slot, a slot to a shard, and a shard to at most one node. The slot stands in
+A partner belongs to a slot, a slot to a shard, and a shard to at most one node. The slot is part of
 the partner's keys and session tokens, so a proxy can compute the shard without a look-up.
 """
 

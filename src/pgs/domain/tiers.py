@@ -63,13 +63,13 @@ class Tier(msgspec.Struct, frozen=True):
 
     @property
     def pays_in(self) -> bool:
-        """Whether the prize exceeds two floors, so that the platform would have to pay in."""
+        """Whether the prize exceeds two floors, so that the platform would have to add money."""
         return self.current.prize_usd_cents > 2 * self.current.floor_usd_cents
 
     def is_locked(self, game_id: str) -> bool:
         """Return whether the tier may not be offered for a game.
 
-        That is so if an operator locked it for the game, or if the platform would have to pay in.
+        That is so if an operator locked it for the game, or if its prize exceeds two floors.
         """
         return game_id in self.locked_games or self.pays_in
 

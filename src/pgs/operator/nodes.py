@@ -1,4 +1,4 @@
-"""Carries out a command at the node that owns what it is about: here, or at another node."""
+"""Carries out a command, here or elsewhere, at the node that owns what the command is about."""
 
 from collections.abc import Collection
 from typing import Final, Protocol
@@ -21,7 +21,7 @@ LOOK_S: Final = 0.1
 
 
 class NotHere(Exception):
-    """A command came from another node, and this node does not own what it is about."""
+    """A command came from another node, and this node does not own what the command is about."""
 
 
 class AboutPartner(Protocol):
@@ -44,7 +44,7 @@ async def of_platform(core: Core, args: object) -> int:
 async def answer_at_owner(
     core: Core, command: OperatorCommand[A, R], args: A, *, patient: bool = True
 ) -> Answer:
-    """Return the answer to a command, from the node that owns what it is about.
+    """Return the answer to a command, from the node that owns what the command is about.
 
     If `patient`, it waits up to `OWNER_S` for an owner that can be reached. Raises `NotHere` if
     another node sent the command here, and what the command raises.
@@ -112,8 +112,8 @@ async def answers_of_others(core: Core, name: str, args: object) -> dict[str, An
 async def answers_of_running(core: Core, name: str, args: object) -> dict[str, Answer] | None:
     """Return the answers of all other nodes that run, by the node's name, each asked once.
 
-    Return None if this node does not know which nodes run. Without other nodes, and for a command
-    that one of them has sent, there are none.
+    Return None if this node does not know which nodes run. The result is empty without other nodes,
+    and for a command that another node has sent.
     """
     if core.shards is None or core.nodes is None:
         return {}

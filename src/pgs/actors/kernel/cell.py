@@ -43,7 +43,7 @@ IDLE_CLOSE_S = 300.0
 the next message opens it again."""
 
 # Errors that end an actor's life but are not counted as its crash: the disk failed, a queue was
-# full, or another actor broke and the crash was counted for that one.
+# full, or another actor broke and the crash was counted as that actor's.
 _NOT_ITS_FAULT = (StoreOutage, WriterFull, Overloaded, Crashed)
 
 

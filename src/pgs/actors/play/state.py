@@ -49,8 +49,8 @@ class MatchState:
         self.time_control = time_control_of(self.rules)
         left = moves[-1].left_ms if moves else self.time_control.full()
         self.clock = restarted(left, attendance.clocks_ms is not None, now_ms)
-        # Rows do not tell how long the first player has waited for the second one, so a table that
-        # is loaded again grants the whole wait again.
+        # Rows do not say how long the first player has waited for the second one. So a table that
+        # is loaded again lets the first player wait the whole time again.
         self._wait_until_ms = now_ms + START_AFTER_MS
 
     def _replay(self) -> None:
