@@ -102,7 +102,7 @@ class Hash(Protocol):
 
 @lru_cache(maxsize=MAX_KEYS * 8)
 def _padded(key: RingKey, purpose: str) -> tuple[Hash, Hash]:
-    """Return the two SHA-256 states with which an HMAC begins (RFC 2104). Only copy them."""
+    """Return the two SHA-256 states with which an HMAC begins (RFC 2104). Copy them before use."""
     block = derive(key, purpose).ljust(hashlib.sha256().block_size, b"\0")
     inner, outer = (hashlib.sha256(bytes(byte ^ pad for byte in block)) for pad in (0x36, 0x5C))
     return inner, outer

@@ -138,7 +138,7 @@ class PlayerAdmission:
         self._refusals = ManyBuckets[tuple[str, str, str]](PLAYER_POLICY)
 
     def refuse(self, player: tuple[str, str, str], now: float) -> RateLimited | None:
-        """Take a token from the player's bucket; return None if it had one.
+        """Take a token from the player's bucket; return None if it had one, else the refusal.
 
         The first refusals are answered at once. A player who goes on calling waits for each further
         refusal.
