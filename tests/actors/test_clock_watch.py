@@ -51,7 +51,7 @@ async def test_an_empty_database_contradicts_no_clock(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     watch = ClockWatch(clock())
-    assert not watch.newest_row(None)
+    assert not watch.note_newest_row(None)
     assert watch.fault() is None
 
 
@@ -78,7 +78,7 @@ def test_rows_that_are_ahead_are_reported_once_each_time() -> None:
         real, real_ms = now, now_ms
 
     watch = ClockWatch(Standing())
-    told = [watch.newest_row(START + ahead) for ahead in (0, 5, 6, 60, 0, 60)]
+    told = [watch.note_newest_row(START + ahead) for ahead in (0, 5, 6, 60, 0, 60)]
     assert told == [False, False, True, False, False, True]
 
 

@@ -91,10 +91,10 @@ async def test_readiness_says_for_a_minute_that_a_connection_found_no_room(
 
 def test_the_first_of_a_new_backlog_is_reported_at_once() -> None:
     money, overdue = OpenMoney(), OpenCount(1, 0, 1)
-    assert money.counted(overdue, OpenCount(), 100)
-    assert not money.counted(overdue, OpenCount(), 200)
-    assert not money.counted(OpenCount(), OpenCount(), 300)
-    assert money.counted(OpenCount(), overdue, 400)
+    assert money.note_count(overdue, OpenCount(), 100)
+    assert not money.note_count(overdue, OpenCount(), 200)
+    assert not money.note_count(OpenCount(), OpenCount(), 300)
+    assert money.note_count(OpenCount(), overdue, 400)
 
 
 async def test_a_count_that_fails_is_reported_and_tried_again(

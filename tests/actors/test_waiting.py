@@ -15,7 +15,7 @@ from tests.actors.ready_core import FLOOR, PRIZE, ReadyCore, ready_core, settle
 async def following(core: ReadyCore, player_id: str) -> Player:
     """Return a player whose socket was told to wait."""
     player = await Player(core, player_id).enter()
-    player.player_socket.follows = True
+    player.player_socket.follows_seats = True
     send_standing(player.player_socket, (await find_standing(core.parts, player.key)).frame)
     return player
 
@@ -63,7 +63,7 @@ async def test_while_a_player_plays_nothing_is_said_of_waiting_seats_until_the_e
     async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         for player in (ann, bob):
-            player.player_socket.follows = True
+            player.player_socket.follows_seats = True
         again = await s.seat("ann", "again")
         await settle()
         assert ann.take() == []

@@ -34,7 +34,7 @@ def send_standing(player_socket: PlayerSocket, frame: Waiting | NoSeat) -> None:
 
 def tell_of_seat_soon(parts: Parts, player_socket: PlayerSocket | None) -> None:
     """Start a task that tells a socket which seat waits, if the socket named no match to join."""
-    if player_socket is not None and player_socket.follows:
+    if player_socket is not None and player_socket.follows_seats:
         parts.system.spawn(_tell_of_seat, parts, player_socket)
 
 

@@ -23,14 +23,14 @@ async def count_open_money(parts: Parts, directory: PartnerDirectory) -> None:
     """
     now = parts.clock.now()
     if not directory.leads:
-        parts.open_money.counted(OpenCount(), OpenCount(), now)
+        parts.open_money.note_count(OpenCount(), OpenCount(), now)
         return
 
     async def read(reader: Reader) -> tuple[OpenCount, OpenCount]:
         return await count_open(reader, now - OVERDUE_S)
 
     charges, payouts = await read_in_bulk(parts.database, read)
-    if not parts.open_money.counted(charges, payouts, now):
+    if not parts.open_money.note_count(charges, payouts, now):
         return
     oldest = [
         *await read_in_bulk(parts.database, lambda reader: open_charges(reader, None, NAMED)),

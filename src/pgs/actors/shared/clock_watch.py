@@ -11,7 +11,7 @@ class ClockWatch:
         self._newest_at: int | None = None
         self._told = False
 
-    def newest_row(self, at: int | None) -> bool:
+    def note_newest_row(self, at: int | None) -> bool:
         """Note the time of the newest row; return whether to report that the row is ahead.
 
         While the rows are ahead, only the first call returns True.

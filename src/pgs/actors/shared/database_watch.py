@@ -20,20 +20,20 @@ class DatabaseWatch:
         self.last_check: CheckResult | None = None
         self._rewound: set[tuple[str, Environment]] = set()
 
-    def looked(self, lost: str | None) -> bool:
+    def note_lost(self, lost: str | None) -> bool:
         """Note which file is lost (None: no file); return whether to report it."""
         news = lost is not None and self.lost is None
         self.lost = lost
         return news
 
-    def rewound(self, partner_id: str, environment: Environment) -> bool:
+    def note_rewound(self, partner_id: str, environment: Environment) -> bool:
         """Note that a reader is ahead of a feed; return True the first time, to report it."""
         news = (partner_id, environment) not in self._rewound
         self._rewound.add((partner_id, environment))
         return news
 
-    def not_told(self, partner_id: str, environment: Environment) -> None:
-        """Note that the report about the feed failed. The next reader causes another one."""
+    def forget_rewound(self, partner_id: str, environment: Environment) -> None:
+        """Forget that a reader is ahead of a feed, so that the next reader is reported."""
         self._rewound.discard((partner_id, environment))
 
     def fault(self) -> str | None:

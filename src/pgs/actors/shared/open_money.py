@@ -25,7 +25,7 @@ class OpenMoney:
         """How many charges and payouts have been open for more than a day."""
         return self.charges.overdue + self.payouts.overdue
 
-    def counted(self, charges: OpenCount, payouts: OpenCount, now: int) -> bool:
+    def note_count(self, charges: OpenCount, payouts: OpenCount, now: int) -> bool:
         """Note a count; return True if items are overdue and the last report is a day old."""
         self.charges, self.payouts = charges, payouts
         if not self.overdue:

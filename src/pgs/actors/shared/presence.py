@@ -45,7 +45,7 @@ class PlayerSocket:
 
     __slots__ = (
         "connection",
-        "follows",
+        "follows_seats",
         "generation",
         "joined",
         "name",
@@ -61,7 +61,7 @@ class PlayerSocket:
         self.generation = generation
         self.name = name
         self.connection = connection
-        self.follows = False  # joined without naming a match: is told which seat waits
+        self.follows_seats = False  # joined without naming a match: is told which seat waits
         self.told: Waiting | NoSeat | None = None  # the last one sent; None after a snapshot
         self.joined: set[str] = set()  # matches whose messages it gets
         self.tables: set[str] = set()  # tables that count it as present

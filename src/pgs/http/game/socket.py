@@ -167,7 +167,7 @@ class SocketHandler:
 
     async def _join(self, match_id: str | None, player_socket: PlayerSocket) -> str | None:
         if match_id is None:
-            player_socket.follows = True
+            player_socket.follows_seats = True
             standing = await find_standing(self._parts, self._session.player)
             if standing.match_id is None:
                 send_standing(player_socket, standing.frame)

@@ -152,7 +152,7 @@ async def _tell_of_rewound(call: Call, position: int, head: int) -> Refusal:
     """
     parts, principal = call.services.parts, call.principal
     owner = (principal.partner_id, principal.environment)
-    if parts.database_watch.rewound(*owner):
+    if parts.database_watch.note_rewound(*owner):
         parts.on_event("feed_rewound")
         log.error(
             "feed_rewound",
@@ -165,10 +165,10 @@ async def _tell_of_rewound(call: Call, position: int, head: int) -> Refusal:
         try:
             await call.services.directory.partner(principal.partner_id).account().ask(note)
         except NotOwned:
-            parts.database_watch.not_told(*owner)
+            parts.database_watch.forget_rewound(*owner)
             raise
         except (Crashed, Degraded, Overloaded):
-            parts.database_watch.not_told(*owner)
+            parts.database_watch.forget_rewound(*owner)
     return refuse("invalid_cursor")
 
 
