@@ -10,6 +10,13 @@ from typing import Any, Final
 
 import apsw
 
+# SQLite would count its memory, for functions that nothing here calls, and take a lock for that at
+# each allocation: a twentieth of what the writer does for a seat. This can only be set while SQLite
+# is not in use, and apsw begins to use it when it is imported.
+apsw.shutdown()
+apsw.config(apsw.SQLITE_CONFIG_MEMSTATUS, False)
+apsw.initialize()
+
 Connection = apsw.Connection
 Error = apsw.Error
 

@@ -45,6 +45,9 @@ class SqliteCommits:
 
     def __init__(self, connection: Connection, guard: Guard) -> None:
         self._connection = connection
+        # `Connection.execute` makes a cursor for each statement, which takes as long as to bind its
+        # values.
+        self._cursor = connection.cursor()
         self._guard = guard
         self.damaged = False
         self.session = 0  # a file has no sessions
@@ -102,7 +105,7 @@ class SqliteCommits:
         If the first statement conflicts, it has changed nothing, so the group goes on. If a later
         one conflicts, this raises, because SQLite must roll back the statements before it.
         """
-        execute, changes = self._connection.execute, self._connection.changes
+        execute, changes = self._cursor.execute, self._connection.changes
         is_first = True
         for stmt in tx.stmts:
             statement = STATEMENTS[stmt.name]
