@@ -121,6 +121,48 @@ def test_figures_and_invoices_cut_nothing_off(admin: Visitor) -> None:
     admin.page.unroute_all()
 
 
+def _on_a_phone(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size({"width": 360, "height": 740})
+
+
+def _box(part: Locator) -> FloatRect:
+    box = part.bounding_box()
+    assert box is not None
+    return box
+
+
+def test_the_search_and_the_buttons_of_a_dialog_fill_a_phone(admin: Visitor) -> None:
+    admin.go("members", "Members")
+    _on_a_phone(admin)
+    admin.page.keyboard.press("Control+k")
+    assert _box(admin.dialog)["width"] == 360
+    admin.page.keyboard.press("Escape")
+    admin.press("Invite somebody")
+    dialog = _box(admin.dialog)
+    buttons = [_box(button) for button in admin.dialog.get_by_role("button").all()]
+    assert buttons[0]["x"] == 360 - buttons[-1]["x"] - buttons[-1]["width"]
+    assert dialog["width"] == 360
+    admin.page.keyboard.press("Escape")
+
+
+def test_choices_and_keys_keep_to_one_line(admin: Visitor) -> None:
+    admin.go("members", "Members")
+    admin.page.set_viewport_size({"width": 768, "height": 1024})
+    assert _box(admin.page.locator(".find kbd"))["height"] < 24
+    _on_a_phone(admin)
+    for path, title, name in (
+        ("test/webhooks", "Webhooks", "Outcome"),
+        ("test/now", "Calls now", "What is listed"),
+    ):
+        admin.go(path, title)
+        if path == "test/now":
+            by_key(admin.demo, "GET", "/partner/me")
+        choices = admin.page.get_by_role("group", name=name)
+        choices.wait_for()
+        tops = {_box(choice)["y"] for choice in choices.get_by_role("button").all()}
+        assert len(tops) == 1, path
+
+
 _GREENS: Final = """async (png) => {
   const image = new Image();
   image.src = 'data:image/png;base64,' + png;
