@@ -132,7 +132,8 @@ def test_the_preview_of_a_theme_has_the_same_colours_whatever_the_system_prefers
 def test_a_bar_is_picked_by_keyboard_and_its_address_keeps_it(admin: Visitor) -> None:
     answer_figures(admin.page)
     admin.go("test/usage", "Usage")
-    admin.page.locator(".answer", has_text="2,382 matches in 14 days, 19 % more").wait_for()
+    admin.page.locator(".answer", has_text="2,382 matches and ").wait_for()
+    admin.page.locator(".totals", has_text="2,382 matches in 14 days, 19 % more").wait_for()
     chart = admin.page.get_by_role("slider")
     expect(chart).to_have_attribute("aria-valuenow", "14")
     chart.focus()

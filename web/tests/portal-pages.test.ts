@@ -11,6 +11,8 @@ import { readSaves, savesOf } from '../src/portal/pages/webhook-saves';
 import { answerOf } from '../src/portal/pages/webhooks';
 import { meaningOf } from '../src/portal/parts/code';
 import type { Attempt, Webhook } from '../src/portal/words/attempts';
+import { barSays } from '../src/portal/words/usage';
+import type { UsageDay } from '../src/portal/words/usage';
 
 const NOW = Math.floor(Date.now() / 1000);
 const DAY_S = 86_400;
@@ -115,4 +117,13 @@ test('a wrong code is called wrong, whatever is known of the tries that are left
   assert.equal(await meaningOf(silent, locked, false), 'Locked.');
   const left = await meaningOf(answering({ enrolled: true, triesLeft: 1 }), wrong, false);
   assert.match(left, /Before a lock: 1 try\.$/);
+});
+
+test('a day is compared with the others only if something was played', () => {
+  const days = [0, 3, 0, 1].map((matches, day) => ({ day: `2026110${day + 1}`, matches }));
+  const said = (index: number) =>
+    barSays(days as UsageDay[], days[index] as UsageDay, 'matches').said;
+  assert.equal(said(0), '0 matches.');
+  assert.equal(said(1), '3 matches, the most of these days.');
+  assert.equal(said(3), '1 match, as on a mean day.');
 });

@@ -9,7 +9,7 @@ import { isDay, latestFinal, shortDay } from '../parts/days';
 import { dollars, many } from '../parts/format';
 import { Empty } from '../parts/note';
 import { linkTo } from '../routes';
-import { before, comparedWith, firstRange, rangeSays } from '../words/usage';
+import { before, firstRange, rangeSays } from '../words/usage';
 import type { Range, SeatSummary, Usage } from '../words/usage';
 import { ByDay, KeepDays } from './usage-days';
 import { RangeLine, RANGE_REFUSALS, WrongRange } from './usage-range';
@@ -103,15 +103,15 @@ function SeatsAnswer({ seats: { totals } }: { seats: SeatSummary }) {
   );
 }
 
-function DaysAnswer({ usage, earlier }: { usage: Usage; earlier: Usage | null }) {
-  const { totals, latestDay, days } = usage;
+function DaysAnswer({ usage }: { usage: Usage }) {
+  const { totals, latestDay } = usage;
   return (
     <>
       <strong>
-        {many(totals.matches, 'match', 'matches')} in {rangeSays(usage)}
-        {comparedWith(totals, earlier?.totals ?? null, days.length, 'matches')}.
+        {many(totals.matches, 'match', 'matches')} and {dollars(totals.rakeUsdCents)} of rake{' '}
+        in {rangeSays(usage)}.
       </strong>{' '}
-      {dollars(totals.rakeUsdCents)} of rake. Days in UTC are final up to {shortDay(latestDay)}.
+      Days in UTC are final up to {shortDay(latestDay)}.
     </>
   );
 }
@@ -127,7 +127,7 @@ function Answer({ found, refused, nothing, environment }: AnswerProps) {
   if (refused !== null) return <strong>That range cannot be shown.</strong>;
   if (nothing) return <>No final day in {environment} has a match yet.</>;
   if (found?.seats) return <SeatsAnswer seats={found.seats} />;
-  if (found?.usage) return <DaysAnswer usage={found.usage} earlier={found.earlier} />;
+  if (found?.usage) return <DaysAnswer usage={found.usage} />;
   return null;
 }
 

@@ -92,9 +92,9 @@ export function valueOf(measure: Measure, value: number): string {
   return `${countOf(value)} ${value === 1 ? noun : more}`;
 }
 
-/** The picked day beside the others: `the most of these days`. */
+/** The picked day beside the others: `the most of these days`. A day without any says enough. */
 function placeOf(days: readonly UsageDay[], picked: UsageDay, measure: Measure): string {
-  if (days.length < 3) return '';
+  if (days.length < 3 || picked[measure] === 0) return '';
   const values = days.map((day) => day[measure]);
   const value = picked[measure];
   const [least, most] = [Math.min(...values), Math.max(...values)];
@@ -114,7 +114,7 @@ export function barSays(days: readonly UsageDay[], picked: UsageDay, measure: Me
 }
 
 /** How a measure of a period compares with the period before it. */
-export function comparedWith(
+function comparedWith(
   now: Figures,
   was: Figures | null,
   days: number,
