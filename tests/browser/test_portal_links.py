@@ -72,6 +72,27 @@ def test_an_invoice_has_an_id_to_copy_and_prints_without_buttons(admin: Visitor)
     admin.page.emulate_media(media="screen")
 
 
+def test_the_rake_terms_are_printed_without_buttons_and_at_one_edge(admin: Visitor) -> None:
+    admin.go("terms", "Rake terms")
+    admin.page.emulate_media(media="print")
+    for button in admin.page.get_by_role("button").all():
+        expect(button).to_be_hidden()
+    headings = (admin.page.get_by_role("heading", level=level).first for level in (1, 2, 3))
+    boxes = [heading.bounding_box() for heading in headings]
+    assert len({box["x"] for box in boxes if box is not None}) == 1
+    admin.page.emulate_media(media="screen")
+
+
+def test_the_address_of_a_webhook_is_shown_once_to_those_who_may_change_it(
+    admin: Visitor,
+) -> None:
+    admin.go("test/webhooks", "Webhooks")
+    field = admin.page.get_by_label("Address, with https")
+    address = field.input_value()
+    assert address.startswith("https://")
+    expect(admin.page.locator("main").get_by_text(address, exact=True)).to_have_count(0)
+
+
 def test_the_search_for_a_match_fits_a_phone(admin: Visitor) -> None:
     admin.page.set_viewport_size({"width": 390, "height": 844})
     admin.go("test/find", "Find a match")

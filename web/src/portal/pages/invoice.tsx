@@ -52,33 +52,35 @@ export default function InvoicePage({ api, account, environment, id }: PageProps
     </>
   );
   return (
-    <PageFrame
-      title={invoice === null ? 'Invoice' : titleOf(invoice)}
-      answer={
-        invoice !== null && (
-          <>
-            <InvoiceTag invoice={invoice} /> <BoldFirst parts={answerOf(invoice)} />
-          </>
-        )
-      }
-      acts={acts || undefined}
-      error={error ?? list.error}
-      loading={invoice === null || !list.whole}
-    >
-      <p class="small noprint">
+    <>
+      <p class="crumb noprint">
         <a href={linkTo(environment, 'invoices')}>All invoices</a>
       </p>
-      {invoice !== null && (
-        <Parties invoice={invoice} name={account.name} of={account.partnerId} />
-      )}
-      {invoice !== null && (
-        <Lines
-          {...{ api, environment, invoice, lines }}
-          open={query.get('open')}
-          onOpen={(open) => change({ open })}
-        />
-      )}
-    </PageFrame>
+      <PageFrame
+        title={invoice === null ? 'Invoice' : titleOf(invoice)}
+        answer={
+          invoice !== null && (
+            <>
+              <InvoiceTag invoice={invoice} /> <BoldFirst parts={answerOf(invoice)} />
+            </>
+          )
+        }
+        acts={acts || undefined}
+        error={error ?? list.error}
+        loading={invoice === null || !list.whole}
+      >
+        {invoice !== null && (
+          <Parties invoice={invoice} name={account.name} of={account.partnerId} />
+        )}
+        {invoice !== null && (
+          <Lines
+            {...{ api, environment, invoice, lines }}
+            open={query.get('open')}
+            onOpen={(open) => change({ open })}
+          />
+        )}
+      </PageFrame>
+    </>
   );
 }
 

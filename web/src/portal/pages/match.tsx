@@ -130,7 +130,7 @@ function Step({ step, since, environment }: StepProps) {
           {says}
           {id !== undefined && (
             <>
-              {' · '}
+              <br />
               <Id id={id} what="the id of the seat" />
             </>
           )}{' '}

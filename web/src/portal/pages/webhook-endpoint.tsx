@@ -36,10 +36,11 @@ export function Endpoint({ webhook, attempts, environment, acts, refused }: Endp
   const taken = attempts.find(({ delivered, test }) => delivered && !test);
   return (
     <Card title="Endpoint" aside={<State webhook={webhook} />}>
-      <p>
-        <code>{webhook.url}</code>
-      </p>
-      {acts !== null && (
+      {acts === null ? (
+        <p>
+          <code>{webhook.url}</code>
+        </p>
+      ) : (
         <Address
           saved={webhook.url}
           help="Saving switches it on and clears the failures. The secret stays."
