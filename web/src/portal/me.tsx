@@ -25,17 +25,20 @@ function Colours() {
     setScheme(wanted);
   };
   return (
-    <div class="seg" role="group" aria-label="Colours">
-      {SCHEMES.map((name) => (
-        <button
-          key={name}
-          type="button"
-          aria-pressed={name === scheme}
-          onClick={() => choose(name)}
-        >
-          {name[0]!.toUpperCase() + name.slice(1)}
-        </button>
-      ))}
+    <div class="field">
+      <b id="colours">Colours</b>
+      <div class="seg" role="group" aria-labelledby="colours">
+        {SCHEMES.map((name) => (
+          <button
+            key={name}
+            type="button"
+            aria-pressed={name === scheme}
+            onClick={() => choose(name)}
+          >
+            {name[0]!.toUpperCase() + name.slice(1)}
+          </button>
+        ))}
+      </div>
     </div>
   );
 }
