@@ -1,9 +1,11 @@
 """Starts a cluster on this machine, says what to try, and ends it on Ctrl-C."""
 
 import signal
+import socket
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +25,7 @@ _TRY = """
 
     {python} -m pgs node list            which node owns how many shards
     {python} -m pgs node drain n2        n2 hands its shards over; `undrain n2` takes it back
-    kill -9 {pid}                        n1 crashes: the others take its shards over
+    kill -9 {pid}                        n1 crashes, and stays down: the others take its shards over
     curl -s http://{internal}/internal/readyz
     curl -s http://{internal}/internal/metrics
 
@@ -39,29 +41,61 @@ def main(
 ) -> None:
     """Run PostgreSQL with a synchronous standby, three nodes and HAProxy until Ctrl-C."""
     ended = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
+
+    def interrupt(*_: object) -> None:
+        ended.set()
+        raise KeyboardInterrupt
+
+    _on_signals(interrupt)
     # In /tmp and not in a folder of root alone: the servers run as another account.
     with tempfile.TemporaryDirectory(prefix="pgs-cluster-") as place:
         folder = Path(place)
         folder.chmod(0o755)
+        cluster: Cluster | None = None
         try:
+            _refuse_a_port_in_use(port)
             cluster = Cluster(
                 folder, names=[f"n{number}" for number in range(1, nodes + 1)], port=port
             )
-        except Missing as missing:
-            sys.exit(f"scripts/cluster: {missing}")
-        try:
-            cluster.start(_tell)
-            _tell("three partners")
-            partners = trio.run(seed, cluster.ring.parent, 3, lambda: None, cluster.pair.url)
-            cluster.start_nodes(_tell)
-            _say(cluster, partners[0].partner_id, partners[0].test_key)
-            while not once and not ended.wait(0.5):
-                pass
-            print("cluster: ending", file=sys.stderr)
+            _start(cluster)
+            while not once:
+                signal.pause()
+        except (Missing, RuntimeError) as error:
+            sys.exit(f"scripts/cluster: {error}")
+        except BaseException:
+            if not ended.is_set():  # whatever the signal has interrupted may raise something else
+                raise
         finally:
-            cluster.close()
+            _on_signals(signal.SIG_IGN)  # it is ending already
+            print("cluster: ending", file=sys.stderr)
+            if cluster is not None:
+                cluster.close()
+
+
+def _on_signals(handler: Callable[..., None] | signal.Handlers) -> None:
+    """Set what happens at Ctrl-C, at `kill`, and when the terminal is closed, unless by nohup."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+def _refuse_a_port_in_use(port: int) -> None:
+    """Raise `Missing` if another program has the proxy's port, and might answer in its place."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise Missing(f"port {port}: {error.strerror}. Choose another one: --port") from None
+
+
+def _start(cluster: Cluster) -> None:
+    """Start all of it, and say what to try."""
+    cluster.start(_tell)
+    _tell("three partners")
+    partners = trio.run(seed, cluster.ring.parent, 3, lambda: None, cluster.pair.url)
+    cluster.start_nodes(_tell)
+    _say(cluster, partners[0].partner_id, partners[0].test_key)
 
 
 def _tell(what: str) -> None:

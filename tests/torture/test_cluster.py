@@ -7,9 +7,11 @@ import os
 import re
 import runpy
 import signal
+import socket
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -101,6 +103,58 @@ def test_the_cluster_runs_until_it_is_interrupted_and_leaves_nothing() -> None:
     assert "cluster: ending" in said
     assert not Path(folder).exists()
     assert processes_in(folder) == []
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """Return a folder for temporary files that other accounts may enter."""
+    with tempfile.TemporaryDirectory(prefix="pgs-test-") as made:
+        Path(made).chmod(0o755)
+        yield Path(made)
+
+
+@pytest.mark.usefixtures("tools")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_a_cluster_that_is_interrupted_while_it_starts_ends_at_once_and_leaves_nothing(
+    place: Path, number: signal.Signals
+) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cluster_parts.run", "--port", str(free_port())],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(SCRIPTS), "TMPDIR": str(place)},
+    )
+    try:
+        assert process.stderr is not None
+        said = ""
+        while "three partners" not in said:
+            line = process.stderr.readline()
+            assert line, said
+            said += line
+    finally:
+        process.send_signal(number)
+        told, rest = process.communicate(timeout=MINUTES_S)
+    assert (process.returncode, told) == (0, "")
+    assert rest.splitlines()[-1] == "cluster: ending"
+    assert "Traceback" not in rest
+    assert "starting node" not in rest
+    assert list(place.iterdir()) == []
+    assert processes_in(str(place)) == []
+
+
+def test_a_port_that_another_program_has_is_refused_before_anything_starts(place: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        done = run(
+            *("-m", "cluster_parts.run", "--port", other.getsockname()[1]),
+            PYTHONPATH=str(SCRIPTS),
+            TMPDIR=str(place),
+        )
+    assert done.returncode == 1
+    assert "Address already in use. Choose another one: --port" in done.stderr
+    assert "starting" not in done.stderr
+    assert list(place.iterdir()) == []
 
 
 @pytest.mark.usefixtures("tools")
