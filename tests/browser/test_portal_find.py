@@ -250,7 +250,6 @@ def test_a_list_of_a_rare_game_reads_on_over_empty_pages_and_then_asks(
 
 
 def test_the_matches_that_are_found_are_kept_as_csv(viewer: Visitor, played: Any) -> None:
-    page = viewer.page
     viewer.go("test/find?game=tic-tac-toe&status=ended", "Find a match")
     name, (heads, *rows) = _kept(viewer)
     assert name == "matches-test.csv"
