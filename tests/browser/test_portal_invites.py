@@ -86,6 +86,22 @@ def test_the_link_of_another_address_says_so_and_leads_to_the_reader_s_own_invit
 
 
 @pytest.mark.usefixtures("admin_window")
+def test_somebody_who_joins_appears_on_the_open_page_of_members(
+    admin: Visitor, stranger: Visitor, demo: dict[str, str]
+) -> None:
+    stranger.open(_link(demo, DEVI))
+    stranger.sign_in("Devi Demo")
+    admin.open("/portal/members")
+    admin.stands_at("Members")
+    people = admin.page.get_by_role("region", name="Members", exact=True)
+    assert people.get_by_text(DEVI).count() == 0
+    stranger.press("Accept and go on")
+    people.get_by_role("rowheader", name=DEVI).wait_for()
+    invites = admin.page.get_by_role("region", name="Invites").get_by_role("row")
+    invites.filter(has_text=DEVI).get_by_text("accepted").first.wait_for()
+
+
+@pytest.mark.usefixtures("admin_window")
 def test_a_member_who_opens_a_link_is_told_that_it_does_nothing_and_goes_on(
     admin: Visitor, demo: dict[str, str]
 ) -> None:

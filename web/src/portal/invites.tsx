@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { Refused } from './api';
 import type { Account, Api, Role } from './api';
 import { ROLES } from './invite-step';
-import { Problem, useAct, useReading } from './page';
+import { Problem, useAct, useKeptFresh, useReading } from './page';
 import { Button } from './parts/button';
 import { Card } from './parts/card';
 import { Copy } from './parts/copy';
@@ -47,6 +47,7 @@ interface InvitesProps {
 
 export function Invites({ api, account, tell, inviting, onInviting }: InvitesProps) {
   const { value, error, readAgain } = useReading<{ invites: Invite[] }>(api, 'invites?limit=100');
+  useKeptFresh(readAgain);
   const doing = useAct(readAgain);
   const [made, setMade] = useState<Invite | null>(null);
   const [taking, take] = useState<Invite | null>(null);

@@ -116,6 +116,19 @@ export function useReadingOf<T>(api: Api, read: () => Promise<T>): Reading<T> {
   return { value, at, error, readAgain };
 }
 
+/** How often a page that waits for other people is read again, in milliseconds. */
+const FRESH_MS = 10_000;
+
+/** Reads again every ten seconds while the page can be seen and no dialog is open. */
+export function useKeptFresh(readAgain: () => Promise<void>): void {
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden && document.querySelector('dialog[open]') === null) void readAgain();
+    }, FRESH_MS);
+    return () => clearInterval(timer);
+  }, [readAgain]);
+}
+
 /** What failed: what the service says, its code, and the id to name to support. */
 export function Problem({ error, again }: { error: unknown; again?: boolean }) {
   if (error === null || error === undefined) return null;

@@ -4,7 +4,7 @@ import type { Account, Api, Role } from '../api';
 import type { Member } from '../changes';
 import { Invites } from '../invites';
 import { ROLES } from '../invite-step';
-import { mayRule, PageFrame, Problem, useAct, useReading } from '../page';
+import { mayRule, PageFrame, Problem, useAct, useKeptFresh, useReading } from '../page';
 import type { PageProps } from '../page';
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
@@ -97,6 +97,7 @@ async function send(api: Api, asked: Asking): Promise<string> {
 
 export default function Members({ api, account, tell }: PageProps) {
   const { value, error, readAgain } = useReading<{ members: Member[] }>(api, 'members?limit=500');
+  useKeptFresh(readAgain);
   const doing = useAct(readAgain);
   const [asking, setAsking] = useState<Asking | null>(null);
   const [query, change] = useQuery();
