@@ -46,7 +46,7 @@ function StepUp({ api, what, refused, environment, onDone }: StepUpProps) {
         api={api}
         label="Six digits"
         isFirst={enrolment !== null}
-        help="Good for 2 minutes for keys and secrets, and for 15 minutes for the rest."
+        help="A code counts for 2 minutes for keys and secrets, and for 15 minutes for the rest."
         foot={foot}
         onDone={() => onDone(true)}
       />

@@ -154,8 +154,8 @@ function Authenticator({ api, onDone }: { api: Api; onDone(): void }) {
       <div class="stack tight">
         <h1 tabIndex={-1}>Connect an authenticator</h1>
         <p class="quiet">
-          Keys and money need a code from your phone, so that a stolen laptop is not a stolen
-          account.
+          Changes to keys, prices and people need a code from your phone, so nobody can make them
+          with a stolen laptop alone.
         </p>
       </div>
       <Problem error={error} />
@@ -171,7 +171,7 @@ function Authenticator({ api, onDone }: { api: Api; onDone(): void }) {
               isFirst
               api={api}
               label="Six digits from the app"
-              help="They change every 30 seconds. The ones before still count."
+              help="A new code comes every 30 seconds. The one before it still counts."
               foot={(busy) => (
                 <Button kind="pri" busy={busy}>
                   Confirm

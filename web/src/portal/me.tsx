@@ -50,8 +50,9 @@ function factorOf({ stepUp }: Account): string {
     return `The authenticator is locked until ${clockOf(stepUp.lockedUntil)} UTC.`;
   }
   return stepUp.until !== undefined && stepUp.until > now
-    ? `A code was given. The next one is asked for after ${clockOf(stepUp.until)} UTC.`
-    : 'The authenticator is in force. You are asked for a code when one is needed.';
+    ? `A code was given. It counts until ${clockOf(stepUp.until)} UTC; for keys and secrets, for ` +
+        'two minutes only.'
+    : 'Your authenticator is connected. You are asked for a code when one is needed.';
 }
 
 interface MeProps {

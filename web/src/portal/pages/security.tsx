@@ -12,8 +12,8 @@ function Answer({ stepUp }: Account) {
   if (!stepUp.enrolled) {
     return (
       <>
-        <strong>No authenticator is connected.</strong> Keys, money and people need a code from
-        your phone, so that a stolen laptop is not a stolen account.
+        <strong>No authenticator is connected.</strong> Changes to keys, prices and people need a
+        code from your phone, so nobody can make them with a stolen laptop alone.
       </>
     );
   }
@@ -23,8 +23,9 @@ function Answer({ stepUp }: Account) {
     <>
       <strong>Your authenticator is connected.</strong>{' '}
       {stepUp.until === undefined
-        ? 'The next act that needs a code asks for one.'
-        : `A code was given. Acts go on without another one until ${clockOf(stepUp.until)} UTC.`}
+        ? 'You are asked for a code at the next change that needs one.'
+        : `You gave a code. It counts until ${clockOf(stepUp.until)} UTC; for keys and secrets, ` +
+          'for two minutes only.'}
     </>
   );
 }
@@ -56,7 +57,7 @@ export default function Security({ api, account: before, tell }: PageProps) {
               api={api}
               label="First six digits from the app"
               isFirst
-              help={enrolled ? 'The old one works until this code is right.' : undefined}
+              help={enrolled ? 'The old one counts until a code of the new one is right.' : undefined}
               foot={(busy) => (
                 <div class="row">
                   <Button onPress={() => want(false)}>Cancel</Button>
@@ -82,7 +83,7 @@ export default function Security({ api, account: before, tell }: PageProps) {
       )}
       <Note>
         Lost your phone? Another admin can reset your authenticator on the page{' '}
-        <a href="/portal/members">Members</a>. Nobody can reset their own.
+        <a href="/portal/members">Members</a>. If there is none, ask the platform.
       </Note>
     </PageFrame>
   );

@@ -37,7 +37,7 @@ export async function meaningOf(api: Api, error: unknown, isFirst: boolean): Pro
   const left =
     triesLeft === undefined ? '' : ` Before a lock: ${many(triesLeft, 'try', 'tries')}.`;
   const why = isFirst
-    ? 'This is no code of the secret that is shown here. Scan that one, and take its next code.'
+    ? 'This code does not belong to the secret shown here. Scan it, and enter the next code.'
     : 'This code is wrong, or was used before. Wait for the next one: each works once.';
   return why + left;
 }
