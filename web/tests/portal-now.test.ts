@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { VNode } from 'preact';
 import type { Api } from '../src/portal/api';
 import { stampOf, storyOf } from '../src/portal/match/story';
 import type { Life, Seat } from '../src/portal/match/match';
 import { bodyFor, curlOf } from '../src/portal/now/curl';
+import { Detail, Told } from '../src/portal/now/detail';
 import { keepRows, keptRows } from '../src/portal/now/kept';
 import { EventReader } from '../src/portal/now/live';
 import type { LiveEvent } from '../src/portal/now/live';
@@ -127,4 +129,24 @@ test('times count from the beginning of their part', () => {
   for (const [passed, said] of Object.entries(stamps)) {
     assert.equal(stampOf(10, 10 + Number(passed)), said);
   }
+});
+
+test('the detail of an event says why a call was refused, and leads to what it is about', () => {
+  const detail = (event: LiveEvent) => Detail({ event, environment: 'live' }) as VNode;
+  const titleOf = (event: LiveEvent) => (detail(event).props as unknown as { title: string }).title;
+  const linksOf = (event: LiveEvent) =>
+    [...JSON.stringify(detail(event)).matchAll(/"href":"([^"]+)"/g)].map(([, href]) => href);
+  assert.equal(titleOf(call(404, 'seat_not_found')), 'Refused: seat not found');
+  assert.equal(titleOf(call(400)), 'Refused: a malformed call');
+  assert.doesNotMatch(titleOf(call(200)), /Refused/);
+  const nudge = {
+    kind: 'nudge', at: 1, nudgeId: 'ndg_1', matchId: 'mat_1', try: 3, statusCode: 500, test: false,
+  } as const;
+  const match = '/portal/live/matches/mat_1';
+  assert.deepEqual(linksOf({ ...nudge, delivered: true }), [match]);
+  assert.deepEqual(linksOf({ ...nudge, delivered: false }), [match, '/portal/live/webhooks']);
+  assert.deepEqual(linksOf({ ...nudge, matchId: null, delivered: true }), []);
+  assert.deepEqual(linksOf({ kind: 'away', at: 2, since: 1 }), ['/portal/live/find']);
+  const told = JSON.stringify(Told({ text: 'Send `gameId` too.' }));
+  assert.match(told, /"type":"code"|"children":"gameId"/);
 });
