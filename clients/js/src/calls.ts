@@ -6,7 +6,7 @@ import {
   type RecordName, type Row, type Seat, type Session, type Tier,
 } from './records.js';
 
-/** Entries of a page, the most that the service gives at once: fewer calls for a long list. */
+/** Entries of a page, the most that the service allows: fewer calls for a long list. */
 export const PAGE_MAX = 500;
 
 /** An answer that was read to its end. */

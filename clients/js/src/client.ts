@@ -1,4 +1,4 @@
-/** The client. It uses `fetch` alone, so that it runs in Node and in edge runtimes. */
+/** The client. It uses only `fetch`, so that it runs in Node and in edge runtimes. */
 
 import * as calls from './calls.js';
 import type {
@@ -111,7 +111,7 @@ export class Client {
   /**
    * Yields rows as they appear, after the store has taken them, until the caller stops.
    *
-   * Failures that may pass are told to `warn` and waited out. Act on rows that are in the store: if
+   * Failures that may pass go to `warn` and are waited out. Act on rows that are in the store: if
    * your program ends before it has handled a yielded row, the row is not yielded again.
    */
   async *follow(

@@ -26,13 +26,13 @@ export class UnsupportedApiVersion extends BadRequest {
   override name = 'UnsupportedApiVersion';
 }
 
-/** A test key was used at a deployment for live alone. */
+/** A test key was used at a deployment that serves only live. */
 export class TestKeyAgainstLive extends Forbidden {
   static readonly code = 'test_key_against_live';
   override name = 'TestKeyAgainstLive';
 }
 
-/** A live key was used at a deployment for test alone. */
+/** A live key was used at a deployment that serves only test. */
 export class LiveKeyAgainstTest extends Forbidden {
   static readonly code = 'live_key_against_test';
   override name = 'LiveKeyAgainstTest';

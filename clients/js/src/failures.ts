@@ -65,7 +65,7 @@ export class ServiceError extends PgsError {
   }
 }
 
-/** 400: the call is wrong as it is. */
+/** 400: the call itself is wrong; repeating it does not help. */
 export class BadRequest extends ServiceError {
   override name = 'BadRequest';
 }

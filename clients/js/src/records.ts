@@ -41,7 +41,7 @@ export interface Tier {
 }
 
 /**
- * A condition of a seat. `reason`: the code that a seat is refused with while `ok` is false. Some
+ * A condition of a seat. `reason`: the code with which seats are refused while `ok` is false. Some
  * gates only advise: they have no `reason` and stop nothing.
  */
 export interface Gate {
@@ -75,8 +75,8 @@ export interface Session {
 
 /**
  * A seat as it is now. `status`: pending, waiting, matched, ended, no_contest or declined.
- * `matchId` is null until the seat is matched. `replayed` tells that an earlier call with the same
- * key had made it.
+ * `matchId` is null until the seat is matched. `replayed`: whether an earlier call with the same
+ * key has taken it.
  */
 export interface Seat {
   readonly seatId: string;
@@ -96,7 +96,7 @@ export interface Seat {
   readonly replayed: boolean;
 }
 
-/** One side of a match. What it received is absent until the money is recorded. */
+/** One side of a match. The amounts that it received are absent until the money is recorded. */
 export interface MatchSeat {
   readonly seatId: string;
   readonly playerId: string;

@@ -11,8 +11,8 @@ const USER_AGENT = 'pgs-client-js/0.1.0';
 const KEY = /^pgs_(test|live)_[0-9A-Za-z]{46}$/;
 
 /**
- * Milliseconds between two empty pages, since the service may answer a held call at once, and after
- * a 429 that does not say how long to wait.
+ * Milliseconds between two empty pages, since the service may answer a held call immediately, and
+ * after a 429 that does not say how long to wait.
  */
 export const QUIET_MS = 1000;
 
@@ -28,7 +28,7 @@ export interface Timeouts {
 /**
  * How often a call is made, and the pauses between the tries. The pause doubles with each try up to
  * `longestPauseMs`, and half of it is drawn at random. It is never shorter than the Retry-After of
- * an answer. An answer that asks for more than `longestRetryAfterMs` is thrown at once.
+ * an answer. An answer that asks for more than `longestRetryAfterMs` is thrown without another try.
  */
 export interface Retries {
   readonly tries: number;

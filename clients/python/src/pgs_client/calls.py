@@ -27,7 +27,7 @@ from pgs_client.records import (
 R = TypeVar("R", bound=Record)
 
 PAGE_MAX = 500
-"""Entries of a page, the most that the service gives at once: fewer calls for a long list."""
+"""Entries of a page, the most that the service allows: fewer calls for a long list."""
 
 
 def _path(*parts: str, query: Mapping[str, Any] | None = None) -> str:

@@ -64,7 +64,7 @@ class ServiceError(PgsError):
 
 
 class BadRequest(ServiceError):
-    """400: the call is wrong as it is."""
+    """400: the call itself is wrong; repeating it does not help."""
 
 
 class Unauthorized(ServiceError):
@@ -112,13 +112,13 @@ class UnsupportedApiVersion(BadRequest, code="unsupported_api_version"):
 
 
 class TestKeyAgainstLive(Forbidden, code="test_key_against_live"):
-    """A test key was used at a deployment for live alone."""
+    """A test key was used at a deployment that serves only live."""
 
-    __test__ = False  # pytest takes a class with this name for a test
+    __test__ = False  # pytest would run a class with this name as a test
 
 
 class LiveKeyAgainstTest(Forbidden, code="live_key_against_test"):
-    """A live key was used at a deployment for test alone."""
+    """A live key was used at a deployment that serves only test."""
 
 
 class TestKeyRequired(Forbidden, code="test_key_required"):

@@ -24,8 +24,8 @@ from pgs_client.records import Answer, Json, Page, Row, Unreadable
 T = TypeVar("T")
 
 QUIET_S = 1.0
-"""Seconds between two empty pages, since the service may answer a held call at once, and after a
-429 that does not say how long to wait."""
+"""Seconds between two empty pages, since the service may answer a held call immediately, and after
+a 429 that does not say how long to wait."""
 
 MARGIN_S = 15.0
 """Seconds that a held call may take beyond the time for which it is held."""
@@ -54,7 +54,7 @@ class Retries:
 
     The pause doubles with each try up to `longest_pause_s`, and half of it is drawn at random. It
     is never shorter than the Retry-After of an answer. An answer that asks for more than
-    `longest_retry_after_s` is raised at once.
+    `longest_retry_after_s` is raised without a further try.
     """
 
     tries: int = 6

@@ -129,7 +129,7 @@ class Tier(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Gate(Record):
-    """A condition of a seat. `reason`: the code that a seat is refused with while `ok` is false.
+    """A condition of a seat. `reason`: the code with which seats are refused while `ok` is false.
 
     Some gates only advise: they have no `reason` and stop nothing.
     """
@@ -172,7 +172,7 @@ class Session(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Seat(Record):
-    """A seat as it is now. `replayed` tells that an earlier call with the same key had made it.
+    """A seat as it is now. `replayed`: whether an earlier call with the same key has taken it.
 
     `status`: pending, waiting, matched, ended, no_contest or declined. `match_id` is None until the
     seat is matched.
@@ -197,7 +197,7 @@ class Seat(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class MatchSeat(Record):
-    """One side of a match. What it received is None until the money is recorded."""
+    """One side of a match. The amounts that it received are None until the money is recorded."""
 
     seat_id: str
     player_id: str

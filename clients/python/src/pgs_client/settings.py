@@ -1,4 +1,4 @@
-"""What both drivers are made with."""
+"""The settings that both drivers share, and what they need of httpx."""
 
 import re
 import secrets
@@ -91,7 +91,7 @@ class Settings:
 
 
 class AnsweredAlready(Exception):
-    """An answer came that an earlier call had already got. This call may be carried out."""
+    """The answer belongs to an earlier call. This call may still be carried out."""
 
 
 class SeenAnswers:
@@ -108,7 +108,7 @@ class SeenAnswers:
     def came_before(self, response: httpx.Response) -> bool:
         """Return whether this answer came before, and remember it.
 
-        If it did, its connection is shut down, since whatever else is on it belongs to other calls.
+        If it did, its connection is shut down, since the rest of its input belongs to other calls.
         """
         request_id = response.headers.get("x-request-id")
         with self._lock:

@@ -66,7 +66,7 @@ class _Body(httpx.AsyncByteStream):
 
 
 class _Following(AsyncIterator[tuple[Row, ...]]):
-    """The endless feed. It is no generator either, so a caller may leave its loop at any time."""
+    """The endless feed. It is not a generator, so a caller may leave its loop at any time."""
 
     def __init__(self, more: Callable[[], Awaitable[tuple[Row, ...]]]) -> None:
         self._more = more
