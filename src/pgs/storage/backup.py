@@ -15,7 +15,7 @@ class BadTarget(Exception):
 
 
 def _write_no_keys(path: Path) -> None:
-    """Write no keys."""
+    """Do nothing, for a copy without keys."""
 
 
 async def back_up(

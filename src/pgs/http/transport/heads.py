@@ -90,7 +90,7 @@ UNREAD: Final = {431: _TOO_LARGE, 501: _FRAMING}
 
 
 def in_origin_form(scope: Scope) -> Scope:
-    """Return the scope; if the target is absolute, with its path and query as the target.
+    """Return the scope, with an absolute target reduced to its path and query.
 
     Every server must accept absolute targets (RFC 9112, section 3.2.2). Their host is ignored.
     """

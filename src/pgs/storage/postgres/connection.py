@@ -98,7 +98,7 @@ class Connection:
                 prepared = self.opened.prepare(statement.name, statement.text)
                 self._rows_or_error(prepared)
                 self._prepared.add(statement.name)
-            # The library's annotation forbids None, which means null.
+            # None is the value null, although the library's annotation does not allow it.
             result = self.opened.exec_prepared(statement.name, values)  # type: ignore[arg-type]
         except Error as error:  # the connection had ended before
             raise Lost(f"{error}".strip()) from error

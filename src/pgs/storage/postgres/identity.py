@@ -106,8 +106,8 @@ def raise_feeds(connection: Connection, now: int) -> None:
 
     `now` is in epoch seconds. Raises `Lost` and `StatementRefused`.
     """
-    # Before the transaction: if the role may not read this, the error would abort the transaction,
-    # and its commit would change nothing.
+    # The number is read before the transaction: if the role may not read it, the error would abort
+    # the transaction, and its commit would change nothing.
     here = _server_of(connection)
     connection.command("begin")
     try:

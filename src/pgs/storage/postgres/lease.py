@@ -100,7 +100,7 @@ _UNLOCK: Final = (
     f"select count(*), {_TOLD} from unnest($1::int[]) as s "  # noqa: S608  only constants
     f"where pg_advisory_unlock({SHARD_LOCKS}, s)"
 )
-# The pid must still hold the node's lock. Otherwise it could be another process's by now.
+# The pid must still hold the node's lock. Otherwise the pid could belong to another process by now.
 _END: Final = (
     f"select pg_terminate_backend(l.pid, {END_MS}) from pg_locks l "  # noqa: S608  only constants
     f"where {_locks('l', PRESENCE)} and l.objid = $1::bigint and l.pid = $2::int "

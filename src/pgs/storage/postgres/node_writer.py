@@ -29,7 +29,7 @@ _ENDED: Final = "the session with the database has ended"
 
 
 class SessionJob(Job):
-    """Work of the writer's thread on the session `of`. `of` is None to open a session."""
+    """Work of the writer's thread on the session `of`; None for work that opens one."""
 
     __slots__ = ("of", "work")
 

@@ -112,10 +112,11 @@ class WriterSession:
         raise DatabaseInUse("an older session of this service does not end")
 
     def confirm(self, commit: Callable[[WriterSession], T]) -> T:
-        """Return the result of `commit`, the session's first, which proves that it may write.
+        """Return the result of `commit`, the session's first commit.
 
-        If the address has several hosts, the session ends after `SILENT_S` without an answer: this
-        server may have ceased to be the primary a moment ago. Raises what `commit` raises.
+        Its success proves that the session may write. If the address has several hosts, the session
+        ends after `SILENT_S` without an answer: this server may have ceased to be the primary a
+        moment ago. Raises what `commit` raises.
         """
         if not self._has_others:
             return commit(self)

@@ -34,7 +34,7 @@ order by seq desc
 limit :page_size;
 
 -- name: of_all_partners
--- An empty partner or status stands for every one.
+-- An empty partner stands for every partner, an empty status for every status.
 select {columns of invoice}
 from invoice
 where (partner_id, environment, seq) > (:after_partner_id, :after_environment, :after_seq)

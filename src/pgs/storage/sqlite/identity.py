@@ -146,7 +146,7 @@ def judge_commits(path: Path, mark: Mark | None, commits: int) -> None:
 
 
 class OpenFiles:
-    """The database's files when they were opened, to notice when others have taken their names."""
+    """The database's files as opened, to notice when other files have taken their names."""
 
     def __init__(self, path: Path) -> None:
         """Remember the files. Raises `StoreOutage` if one is missing."""
