@@ -20,7 +20,7 @@ JSON_TYPE: Final = (b"content-type", b"application/json")
 
 encode: Final = msgspec.json.Encoder().encode
 
-_WITHOUT_RECORD: Final = (Refusal, BadRequest, Plain, Internal)
+_WITHOUT_RECORD: Final = frozenset((Refusal, BadRequest, Plain, Internal))
 
 
 class Response(msgspec.Struct, frozen=True):
@@ -60,7 +60,7 @@ def status_of(endpoint: Endpoint, reason: str) -> int:
 
 def render(endpoint: Endpoint, answer: msgspec.Struct, base_url: str) -> Response:
     """Return the response to send for an endpoint's record or refusal."""
-    if not isinstance(answer, _WITHOUT_RECORD):
+    if type(answer) not in _WITHOUT_RECORD:
         return Response(200, answer)
     if isinstance(answer, Refusal):
         return Response(
