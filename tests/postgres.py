@@ -26,7 +26,7 @@ OPTIONS: Final = {
     "full_page_writes": "off",
     "autovacuum": "off",
     "shared_buffers": "32MB",
-    "max_connections": "120",
+    "max_connections": "150",
     "wal_level": "minimal",
     "max_wal_senders": "0",
     "log_min_messages": "warning",
