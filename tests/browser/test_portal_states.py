@@ -30,9 +30,9 @@ def test_home_and_every_other_page_say_that_the_account_is_off(
     viewer.go("test", "Home")
     expect(switched_off.locator(".answer")).to_contain_text("no key works and nobody can play")
     expect(switched_off.get_by_role("link", name="Keys that work")).to_contain_text("0")
+    banner = switched_off.get_by_role("region", name="Broken")
     for path, title in (("live/webhooks", "Webhooks"), ("members", "Members")):
         viewer.go(path, title)
-        banner = switched_off.get_by_role("region", name="Broken")
         expect(banner).to_contain_text("The account is switched off.")
     banner.get_by_role("link", name="See the account").click()
     viewer.stands_at("Account")

@@ -57,7 +57,7 @@ export default function Security({ api, account: before, tell }: PageProps) {
               api={api}
               label="First six digits from the app"
               isFirst
-              help={enrolled ? 'The old one counts until a code of the new one is right.' : undefined}
+              help={enrolled ? 'Until this code is right, the old one counts.' : undefined}
               foot={(busy) => (
                 <div class="row">
                   <Button onPress={() => want(false)}>Cancel</Button>
