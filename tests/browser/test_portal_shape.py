@@ -163,6 +163,22 @@ def test_choices_and_keys_keep_to_one_line(admin: Visitor) -> None:
         assert len(tops) == 1, path
 
 
+def test_what_is_wrong_with_a_price_stands_beside_its_icon_on_a_phone(admin: Visitor) -> None:
+    admin.go("test/prices", "Prices")
+    _on_a_phone(admin)
+    admin.page.get_by_role("textbox").first.fill("5.00")
+    admin.page.get_by_role("textbox").nth(1).focus()
+    icon, said = (_box(admin.page.locator(f".err > {part}").first) for part in ("svg", "span"))
+    assert icon["y"] < said["y"] + said["height"] / 2 < icon["y"] + 3 * icon["height"]
+    assert icon["x"] + icon["width"] <= said["x"]
+    undo, save = (
+        _box(admin.page.locator(".save").get_by_role("button", name=name))
+        for name in ("Undo", "Save test prices")
+    )
+    assert undo["y"] == save["y"]
+    admin.press("Undo")
+
+
 _GREENS: Final = """async (png) => {
   const image = new Image();
   image.src = 'data:image/png;base64,' + png;
