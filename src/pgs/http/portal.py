@@ -89,8 +89,8 @@ def read_portal(
     template = folder.joinpath("portal.html")
     if not issuer or not client_id or not template.is_file():
         return None
-    # If the API has another audience than the client id, access tokens name it. Otherwise access
-    # tokens may be opaque, so the page sends the ID token.
+    # If the API has another audience than the client id, access tokens name that audience.
+    # Otherwise access tokens may be opaque, so the page sends the ID token.
     data = PortalData(issuer, client_id, "id" if audience == client_id else "access")
     told = html.escape(msgspec.json.encode(data).decode(), quote=True)
     document = template.read_text("utf-8").replace(DATA_MARK, told)

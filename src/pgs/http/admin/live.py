@@ -22,8 +22,8 @@ from pgs.http.api.auth import overloaded
 from pgs.http.api.endpoint import Answer, Reply, Stream, Write
 
 LIFE_S: Final = 50.0
-"""Seconds that one live stream lasts. The connection's guard closes a silent client after 60 s, and
-the page asks again before that."""
+"""Seconds that one live stream lasts. A connection is closed when its client has sent nothing for
+60 s; the page asks for the next stream before that."""
 
 LOOK_S: Final = 1.0
 """Seconds between two checks of the rate limit's level and of the subscriber's access."""

@@ -135,7 +135,7 @@ class CommandReceiver:
     def _why_not(self, path: str, at_ms: int) -> DirectAnswer | None:
         """Return the refusal of a command with an unknown stamp; None if the command may begin."""
         if path == AGAIN_PATH:
-            return _refusal(410, "The node has started anew since it got the command.")
+            return _refusal(410, "The node has restarted since it got the command.")
         now_ms = self._clock.real_ms()
         if abs(now_ms - at_ms) > AGE_MS:
             apart = abs(now_ms - at_ms) // 1000

@@ -34,8 +34,8 @@ WIRE_MAX: Final = 256 * 1024
 chain, a full head and a full body together."""
 
 _READ_BYTES: Final = 4096
-"""Bytes of one read: a typical response fits. The read that ends the head takes at most this much
-more."""
+"""Bytes of one read: a typical response fits. The read that ends the head also takes fewer bytes
+than this of the body."""
 
 
 class PinnedBackend(httpcore.AsyncNetworkBackend):
@@ -128,7 +128,7 @@ class PinnedStream(httpcore.AsyncNetworkStream):
         self._in_body = False
 
     def expect_body(self, size: int) -> None:
-        """Treat what follows as the body: at most `size` more bytes, then or earlier its end.
+        """Treat what follows as the body, which ends after at most `size` more bytes.
 
         A later call can lower that number but not raise it.
         """

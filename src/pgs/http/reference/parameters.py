@@ -72,7 +72,7 @@ OF_ONE_CALL: Final[dict[tuple[str, str], tuple[str, dict[str, Any]]]] = {
     ("/partner/admin/seats", "playerId"): ("Only seats of this player.", _TEXT),
     ("/partner/admin/seats", "seatId"): ("Only the seat with this id.", _TEXT),
 }
-"""The query parameters that mean something else in one call, by its path and their name."""
+"""The query parameters that mean something else in one call, by path and parameter."""
 
 _REQUIRED: Final = {"missing_parameter": {"from", "to", "gameId", "environment"}}
 

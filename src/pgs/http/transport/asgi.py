@@ -32,7 +32,7 @@ async def unless_gone(work: Awaitable[T], receive: Receive) -> T:
     Raises `ClientGone`, and cancels `work`, when the client leaves first.
     """
     results: list[T] = []
-    # Collected here, because a nursery would raise them inside an exception group.
+    # Errors are collected, because a nursery would raise them inside an exception group.
     failures: list[Exception] = []
 
     async with trio.open_nursery() as nursery:

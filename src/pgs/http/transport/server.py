@@ -67,7 +67,7 @@ async def serve(
     Once `stop` is set, no new connection is accepted, idle connections close immediately, and
     requests in flight have `limits.grace_s`. This therefore returns in bounded time, whatever
     clients do. The caller closes WebSockets. With `lane`, plain requests that an edge's application
-    answers directly do not pass hypercorn. `on_event` is told of `connection_refused`,
+    answers directly bypass hypercorn. `on_event` is told of `connection_refused`,
     `connection_crash`, `head_timeout`, `read_timeout`, `send_timeout` and `lifespan_timeout`.
     """
     limits = limits or ServerLimits()

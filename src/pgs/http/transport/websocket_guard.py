@@ -2,7 +2,7 @@
 
 - A frame before the accept left the handler waiting for ever: it never learnt of the disconnect.
 - A message over the limit kept growing in memory after the close frame, and reached the application
-  only once it had ended, so that the client was told late or never.
+  only once it had ended, so that the client learnt of the limit late or never.
 - A frame that breaks the protocol, such as text that is not UTF-8, ended the connection without a
   close frame.
 - A segment full of empty frames was processed without letting another task run.
