@@ -84,8 +84,8 @@ class SystemClock:
     """The machine's clock, except that it stands still after the machine's clock was set back.
 
     Until the machine's clock has caught up, nothing falls due. Each time the machine's clock is set
-    back, this is logged once and counted with `on_event`. The log's own clock has no `on_event`:
-    then it is neither logged nor counted.
+    back, this is logged once and counted with `on_event`. Without `on_event`, as in the log's own
+    clock, it is neither logged nor counted.
     """
 
     def __init__(self, on_event: Callable[[str], None] | None = None) -> None:

@@ -46,8 +46,8 @@ from pgs.readiness import Readiness
 from pgs.storage.transactions import StoreOutage
 
 STOP_S = 15.0
-"""Seconds that a stop may take: half of what the systemd unit allows. No code waits this long: a
-test compares it with the sum of the bounds of all steps of a stop."""
+"""Seconds that a stop may take: half of what the systemd unit allows. No step of a stop uses it; a
+test compares it with the sum of the bounds of all steps."""
 
 GRACE_S = 5.0
 """Seconds for calls in flight when the service stops. Part of the 15 s that a stop may take."""

@@ -48,8 +48,8 @@ _CLOSE_S: Final = 2.0
 """Seconds that a bot waits for its close frame to be answered. Nothing depends on the answer."""
 
 _PROTOCOL: Final = "pgs.game.v1"
-# After these close codes a new connection may work. They mean that the service stops, the
-# connection broke, an error was internal, or the registry cannot be read.
+# After these close codes a new connection may work. They mean that the service stops, that the
+# connection broke, that the service had an error, or that the registry cannot be read.
 _RECONNECT_CODES: Final = (1001, 1006, 1011, 4503)
 
 
@@ -207,7 +207,7 @@ async def _refused(socket: WebSocketConnection, view: _MatchView, reason: str) -
 
 
 async def _send(socket: WebSocketConnection, message: dict[str, Any]) -> None:
-    # When the socket is closed, the next read raises the reason.
+    # When the socket is closed, the next read raises an error with the reason.
     with suppress(ConnectionClosed, LocalProtocolError):
         await socket.send_message(msgspec.json.encode(message).decode())
 
@@ -226,7 +226,7 @@ async def _hear(socket: WebSocketConnection) -> dict[str, Any]:
 async def _socket(
     url: str, token: str, trust: ssl.SSLContext | None
 ) -> AsyncIterator[WebSocketConnection]:
-    """Yield an open socket. Raises `_Lost` or `BotStopped` when it ends, never as a group."""
+    """Yield an open socket. Raises `_Lost` or `BotStopped` when it ends, never a group."""
     where = urlsplit(url)
     host, port = where.hostname or "", where.port or (443 if where.scheme == "wss" else 80)
     ended: Exception | None = None

@@ -51,8 +51,8 @@ PORT = 8000
 _HOST = "127.0.0.1"
 
 _SITE_ABOVE = 3
-"""Ports from the demo's public listener up to its page. The internal listener is one above the
-public one, and the port after that is left free for a second service."""
+"""Ports by which the demo's page is above its public listener. The internal listener is one above
+the public one, and the port after that is left free for a second service."""
 
 _GONE_WRONG = (Unexpected, NotMade, *CALL_FAILED)
 

@@ -63,11 +63,11 @@ class PastClock:
         return self._clock.now_ms() - self._behind_s * 1000
 
     def real(self) -> int:
-        """Return Unix epoch seconds of the machine's clock, just as far behind."""
+        """Return the machine's Unix epoch seconds, put back as far as this clock."""
         return self._clock.real() - self._behind_s
 
     def real_ms(self) -> int:
-        """Return Unix epoch milliseconds of the machine's clock, just as far behind."""
+        """Return the machine's Unix epoch milliseconds, put back as far as this clock."""
         return self._clock.real_ms() - self._behind_s * 1000
 
 
@@ -121,7 +121,7 @@ async def play_past(core: Core, partner_id: str, backend: Backend, clock: PastCl
 
 
 async def _assemble(core: Core, partner_id: str, clock: PastClock, month: int) -> None:
-    """Assemble the invoice of a month as soon as it is over. A second time changes nothing."""
+    """Assemble the invoice of a month as soon as it is over. Doing it again changes nothing."""
     clock.go_to(start_of(first_day(month + 1)) + FINAL_AFTER_S)
     billing = core.directory.partner(partner_id).billing("test")
     invoice = (await billing.ask(AssembleInvoice(month))).invoice

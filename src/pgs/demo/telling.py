@@ -85,7 +85,7 @@ class Teller:
         self._console.print(Padding(table, (0, 0, 0, 2), expand=False))
 
     def nudge(self, received: Received) -> None:
-        """Print a received nudge: its time, signature and body, and whether it verified."""
+        """Print a received nudge: its time, signature and body, and whether it is valid."""
         arrived = datetime.fromtimestamp(received.arrived_ms / 1000, UTC).strftime("%H:%M:%S.%f")[
             :-3
         ]
@@ -109,7 +109,7 @@ class Teller:
         self._console.print(Text(f"  {verdict}", style="green" if holds else "bold red"))
 
     def nudge_briefly(self, received: Received) -> None:
-        """Print a received nudge in one line: its time, and whether it verified."""
+        """Print a received nudge in one line: its time, and whether it is valid."""
         holds = received.problem is None
         arrived = datetime.fromtimestamp(received.arrived_ms / 1000, UTC).strftime("%H:%M:%S")
         self._console.print(

@@ -21,7 +21,7 @@ FREE_LOW: Final = 2 * 1024**3
 database."""
 
 _UNSYNCHRONISED: Final = 5
-"""Mark of an unsynchronised clock: `adjtimex` returns it then (TIME_ERROR, adjtimex(2))."""
+"""Mark of a clock that is not synchronised: `adjtimex` returns it (TIME_ERROR, adjtimex(2))."""
 
 _TIMEX_BYTES: Final = 512
 """Bytes for the kernel's `struct timex`, which has 208 of them on 64-bit Linux."""
@@ -113,7 +113,7 @@ def disk_kind(config: Config, mounts: Path = Path("/proc/self/mounts")) -> Findi
 
 
 def open_files() -> Finding:
-    """Return how many connections the limit on open files leaves."""
+    """Return how many connections the limit on open files allows."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = ServerLimits().max_connections + RESERVED_FILES
     if hard != resource.RLIM_INFINITY and hard < wanted:

@@ -111,7 +111,7 @@ def decode_args(args: bytes | msgspec.Raw, kind: type[T]) -> T:
     decoded = _decode(args, kind)
     for name in decoded.__struct_fields__:
         value = getattr(decoded, name)
-        # msgspec accepts NUL. It refuses half a surrogate pair itself.
+        # msgspec accepts NUL. It refuses half a surrogate pair by itself.
         if isinstance(value, str) and "\0" in value:
             raise BadCall(f"{name} holds a NUL", name, "must not hold a NUL character")
     return decoded

@@ -46,8 +46,8 @@ async def answer_at_owner(
 ) -> Answer:
     """Return the answer to a command, from the node that owns what the command is about.
 
-    If `patient`, it waits up to `OWNER_S` for an owner that can be reached. Raises `NotHere` if
-    another node sent the command here, and what the command raises.
+    If `patient`, wait up to `OWNER_S` for an owner that can be reached. Raises `NotHere` if another
+    node sent the command and this node is not the owner. Also raises what the command raises.
     """
     if core.shards is None:
         return answer_to(await command.run(core, args))

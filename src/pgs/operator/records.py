@@ -156,7 +156,7 @@ class TierRecord(Record, frozen=True):
     """A tier at its current revision.
 
     `locked_games`: the games for which an operator locked it. `pays_in`: its prize exceeds two
-    floors, so it takes no seats in any game.
+    floors, so the platform would have to pay in; the tier takes no seats in any game.
     """
 
     environment: Environment

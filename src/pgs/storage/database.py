@@ -13,8 +13,8 @@ from pgs.storage.reader import Reader
 from pgs.storage.writer import Writer
 
 SINCE_MAX: Final = 1
-"""Reads at once of the feed position at a time (`since`). Digests have another bound, because they
-may read for a second each: a partner that reads its feed does not wait for them."""
+"""Reads of the feed's position at a given time (`since`) that run at once. Digests have another
+bound, because each may take a second: a partner that reads its feed does not wait for them."""
 
 
 class Database(Protocol):

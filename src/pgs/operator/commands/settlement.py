@@ -37,8 +37,8 @@ PAGE = 500
 """Seats or matches in one answer, and in one read of the rows: some 200 kB of JSON."""
 
 READS_MAX = 3
-"""Reads of one page, at most, while nodes disagree about its items. An item is decided within
-seconds, and changes only once or twice until then."""
+"""Reads of one page, at most, while nodes disagree about its items. They disagree only while an
+item changes, and an item changes only once or twice before it is decided."""
 
 CHANGED = "its items changed while they were read. Repeat the command."
 
