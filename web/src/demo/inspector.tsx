@@ -7,7 +7,7 @@ import { timeOf } from './words';
 
 const COPIED_MS = 2000;
 
-/** A button that copies a text. It says that it has, or that the browser does not allow it. */
+/** A button that copies a text. It says whether the browser has allowed that. */
 export function Copy({ text, label, what }: { text: string; label: string; what?: string }) {
   const [said, setSaid] = useState<string | null>(null);
   const press = async () => {

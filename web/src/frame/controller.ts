@@ -22,7 +22,7 @@ const JOIN_AGAIN_MS = 2000;
 const AGAIN_MS = 20_000;
 /** How many other matches are joined, so that a socket is not closed for too many messages. */
 const OTHERS_MAX = 8;
-/** How many messages wait while a game is loaded. With more, the frame connects anew. */
+/** How many messages wait while a game is loaded. With more, the frame connects again. */
 const HELD_MAX = 200;
 
 /** The refusals of a move after which the board on the screen must be out of date. */
@@ -125,7 +125,7 @@ export class Controller {
     this.#client.send({ type: 'move', matchId, ply, move });
   }
 
-  /** Shows the position after some of the moves. Nothing is sent. The next move ends it. */
+  /** Shows the position after some of the moves, until the next move. Nothing is sent. */
   look(ply: number): void {
     const { play, past, locale } = this.published;
     const { match } = play;
@@ -211,7 +211,7 @@ export class Controller {
   #onWelcome(play: Play): void {
     const shown = runningMatchId(play);
     this.#join(shown);
-    // The join above takes the oldest running match. The others are joined behind it.
+    // The join above takes the oldest running match. The others are joined without being shown.
     const running = (play.session?.matches ?? []).map((match) => match.matchId);
     const others = running.filter((id, at) => (shown === null ? at > 0 : id !== shown));
     for (const matchId of others.slice(0, OTHERS_MAX)) {

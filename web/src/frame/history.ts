@@ -8,12 +8,12 @@ import type { Locale } from './words/locale';
 
 let known: { moves: readonly string[]; states: readonly unknown[] } | null = null;
 
-/** Returns whose move a move is, by the number of moves before it. A pass is a move too. */
+/** Returns which side makes a move, by the number of moves before it. A pass is a move. */
 export const sideAt = (ply: number): Side => (ply % 2 === 0 ? 0 : 1);
 
 /**
- * Returns the states after none, one and more of the moves, or null if a game cannot be drawn or
- * its first moves are not known. The newest state is the server's.
+ * Returns the state at the start and after each move, or null if the game cannot be drawn or its
+ * first moves are not known. The newest state is the server's.
  */
 export function statesOf(match: Match): readonly unknown[] | null {
   const adapter = adapterOf(match.gameId);

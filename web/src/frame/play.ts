@@ -74,7 +74,7 @@ export function mayMove(play: Play): boolean {
 
 /**
  * Returns the play after a message. Messages that are older than what is shown are ignored. A
- * message about another match changes that match behind the one on the screen.
+ * message about another match changes that match, which stays off the screen.
  */
 export function receive(play: Play, message: ServerMessage): Play {
   switch (message.type) {

@@ -19,7 +19,7 @@ export function cueOf(before: Published, after: Published, hidden: boolean): Sou
   if (match === null || shown?.matchId !== match.matchId) return null;
   if (match.ply <= shown.ply || match.lastMove === null) return null;
   const own = match.lastMove.by === match.you;
-  // A player who looks elsewhere hears the call to the board, whatever the move was.
+  // A player who looks elsewhere hears the sound of a turn, whatever the move was.
   if (hidden && !own) return 'turn';
   const [old, now] = [boardOf(shown), boardOf(match)];
   if (now?.check === true) return 'check';

@@ -44,7 +44,7 @@ export const usePath = () => useAddress(() => location.pathname);
 
 /**
  * The query of the address, for filters and for what is open, and a function that changes some of
- * it. null takes a name away. `pushes`: Back leads to the query before.
+ * it. null removes a name. `pushes`: Back leads to the query before.
  */
 export function useQuery(): [
   URLSearchParams,

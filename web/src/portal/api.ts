@@ -103,8 +103,9 @@ export class Api {
   #newest = 1;
   #reading: Promise<Account> | null = null;
   #renewing: Promise<boolean> | null = null;
-  /** The number of calls begun; of each of the newest answers its call's number and revision. */
+  /** How many calls have begun. */
   #began = 0;
+  /** For each of the newest answers: the number of its call, and its revision. */
   #answered: { began: number; revision: number }[] = [];
 
   constructor(signIn: SignIn) {

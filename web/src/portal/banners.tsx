@@ -108,7 +108,7 @@ function ofKeys(environment: Environment, keys: readonly Key[]): Banner[] {
     }));
 }
 
-/** That the account is switched off, which stops everything in both environments. */
+/** The fault "the account is off". It stops everything in both environments. */
 export const ofAccount = (environment: Environment, active: boolean): Banner[] =>
   active
     ? []

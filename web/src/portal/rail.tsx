@@ -64,7 +64,7 @@ export function Rail({ account, place, banners, onLeave }: RailProps) {
   );
 }
 
-/** The address after the switch: of the same page, of the list for a page about one thing. */
+/** Returns the address after a switch: the same page, or the list of a page about one thing. */
 function sameIn(other: Environment, route: Route): string {
   if (route.list !== undefined) return linkTo(other, route.list);
   const here = !route.whole && route !== NOWHERE && (route.only ?? other) === other;

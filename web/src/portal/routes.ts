@@ -232,7 +232,7 @@ export function pathOf(environment: Environment, route: Route, id: string | null
   return `/portal/${parts.filter((part) => part !== '').join('/')}`;
 }
 
-/** Returns the address of a page by its name. A page of one environment alone is found there. */
+/** Returns the address of a page by its name, in its only environment if it has just one. */
 export function linkTo(environment: Environment, name: string, id: string | null = null): string {
   const route = ROUTES.find((other) => other.name === name);
   if (route === undefined) throw new Error(`There is no page ${name}.`);

@@ -127,7 +127,7 @@ export class SignIn {
 
   /** Goes to the issuer's page. The browser comes back to the path that is shown now. */
   async leave(): Promise<void> {
-    // After signing out, the issuer asks who it is, even if it still knows the last one.
+    // After signing out, the issuer asks who signs in, even if it still knows somebody.
     const more = isSignedOut() ? { prompt: 'login' } : {};
     const { url, asked } = await this.#request(location.pathname + location.search, more);
     sessionStorage.setItem(STORED, JSON.stringify(asked));

@@ -128,7 +128,7 @@ function Say({ sentence, match }: { sentence: Sentence; match: Match | null }) {
   );
 }
 
-/** A sentence in which a name that is too long for a line is cut, and nothing else. */
+/** A sentence. Only a name in it that is too long for a line is cut. */
 function Named({ text }: { text: string }) {
   const parts = text.split(NAMES);
   return <>{parts.map((part, at) => (at % 2 ? <bdi key={at}>{part}</bdi> : part))}</>;

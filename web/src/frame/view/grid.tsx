@@ -141,7 +141,7 @@ function Square(props: SquareProps) {
       {cell.mark === null && ghost && (
         <MarkView gameId={adapter.gameId} side={you} shape={adapter.sign(you)} class="ghost" />
       )}
-      {/* The style sheet writes them, so that readers do not read them with a cell's name. */}
+      {/* The style sheet writes the coordinates, so that screen readers do not add them. */}
       {row === adapter.rows - 1 && <span class="co" data-text={cell.id[0]} />}
       {column === 0 && <span class="co rank" data-text={cell.id[1]} />}
     </button>
@@ -157,7 +157,7 @@ interface MovingProps {
   slides: boolean;
 }
 
-/** The mark on a cell. Those of the last move move to their places, if this frame has seen it. */
+/** The mark on a cell. The marks of the last move slide into place if this frame saw that move. */
 function Moving({ gameId, cell, match, place, slides }: MovingProps) {
   const { mark } = cell;
   if (mark === null) return null;

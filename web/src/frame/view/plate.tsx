@@ -133,7 +133,7 @@ interface ClockProps {
 
 /**
  * The time that a side has left, and what each move adds to it. It counts down while that side is
- * to move. The last one stays.
+ * to move. In a game with a clock for each side, the last time stays after the end.
  */
 function Clock({ play, match, side }: ClockProps) {
   const locale = useLocale();

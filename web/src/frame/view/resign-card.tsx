@@ -15,7 +15,7 @@ interface ResignCardProps {
   onAnswer(resigns: boolean): void;
 }
 
-/** Asks whether the player resigns, and names the loss. Escape and Enter play on. */
+/** Asks whether the player resigns, and names the loss. Escape and Enter cancel. */
 export function ResignCard({ play, match, onAnswer }: ResignCardProps) {
   const locale = useLocale();
   const first = useRef<HTMLButtonElement>(null);

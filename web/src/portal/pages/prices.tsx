@@ -52,7 +52,7 @@ function usePrices({ api, environment, tell }: PageProps) {
       const body = { prices: pricesOf(tiers, draft.value) };
       const merge = mergeOf(api, path, tiers, draft.value);
       await api.write('save the prices', 'PUT', `prices/${environment}`, body, merge);
-      // Read first, so that no older version shows between the two.
+      // Read before the draft is dropped, so that no older version shows in between.
       await readAgain();
       draft.drop();
       tell(`The ${environment} prices are saved.`);

@@ -93,7 +93,7 @@ function Editor(props: EditorProps) {
       sent.current = theme;
       const path = `theme/${environment}`;
       await api.write('save the theme', 'PUT', path, theme, mergeOf(api, path, stored, theme));
-      // Read first, so that no older version shows between the two.
+      // Read before the draft is dropped, so that no older version shows in between.
       await readAgain();
       draft.drop();
       tell('The theme is saved. Players see it when their frame loads next.');

@@ -62,7 +62,7 @@ function inline(text: string): ComponentChildren {
   });
 }
 
-/** `level`: of the text's first kind of heading, so that headings do not skip one. */
+/** `level`: the level that the text's highest headings get, so that no level is skipped. */
 export function Markdown({ text, level }: { text: string; level: number }) {
   const blocks = blocksOf(text);
   const top = Math.min(...blocks.filter(({ depth }) => depth > 0).map(({ depth }) => depth));

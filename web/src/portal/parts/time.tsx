@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { agoOf, fullTimeOf, localTimeOf, momentOf } from './format';
 
-/** Milliseconds after which a text such as "5 minutes ago" is written anew. */
+/** Milliseconds after which a text such as "5 minutes ago" is updated. */
 const TICK_MS = 10_000;
 
 interface TimeProps {
