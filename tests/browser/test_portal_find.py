@@ -1,6 +1,7 @@
 """The portal's search for matches, and the page of a match, in a real browser."""
 
 import csv
+import re
 from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -259,9 +260,25 @@ def test_the_matches_that_are_found_are_kept_as_csv(viewer: Visitor, played: Any
     assert (row["winner"], row["status"]) == ("kit-204", "ended")
     assert {row["player 1"], row["player 2"]} == {"kit-204", "cart-5512"}
     assert row["stake 1"] == "1"
+    assert {row["partnerRef 1"], row["partnerRef 2"]} == {"cart-5512", "order-8790"}
     viewer.go("test/find?q=kit-204", "Find a match")
     _, (_, *found) = _kept(viewer)
     assert [row[0] for row in found] == [played["matchId"]]
+
+
+def test_your_reference_is_a_column_where_there_is_room(viewer: Visitor, played: Any) -> None:
+    page = viewer.page
+    page.set_viewport_size({"width": 1280, "height": 800})
+    viewer.go("test/find", "Find a match")
+    table = page.get_by_role("region", name="Latest matches")
+    row = table.get_by_role("row", name=re.compile("cart-5512, order-8790"))
+    expect(row.first).to_be_visible()
+    assert table.evaluate("(box) => box.scrollWidth <= box.clientWidth")
+    viewer.go("test/find?q=kit-204", "Find a match")
+    expect(page.get_by_role("cell", name="cart-5512", exact=True)).to_have_count(2)
+    page.set_viewport_size({"width": 900, "height": 800})
+    expect(page.get_by_role("columnheader", name="Your reference")).to_be_hidden()
+    page.set_viewport_size({"width": 1280, "height": 800})
     assert axe_faults_in_both_schemes(page) == []
 
 

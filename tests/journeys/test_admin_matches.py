@@ -272,6 +272,7 @@ async def test_a_match_is_shown_with_its_seats_ledger_moves_and_nudges(admin: Ad
     assert life["match"]["matchId"] == match_id
     assert [one["playerId"] for one in life["seats"]] == ["ann", "bob"]
     assert life["seats"][0]["partnerRef"] == "order-1"
+    assert [one.get("partnerRef") for one in life["match"]["seats"]] == ["order-1", None]
     assert sorted((line["kind"], line["amountUsdCents"]) for line in life["ledger"]) == [
         ("charge", 100),
         ("charge", 100),

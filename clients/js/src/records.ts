@@ -106,6 +106,7 @@ export interface MatchSeat {
   readonly payoutUsdCents?: number;
   readonly refundUsdCents?: number;
   readonly rakeUsdCents?: number;
+  readonly partnerRef?: string;
 }
 
 /** A match as it is now. `status`: started, ended or no_contest. */

@@ -207,6 +207,7 @@ class MatchSeat(Record):
     payout_usd_cents: int | None = None
     refund_usd_cents: int | None = None
     rake_usd_cents: int | None = None
+    partner_ref: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,7 +30,10 @@ Pairing = Annotated[
 
 
 class MatchSeat(msgspec.Struct, frozen=True, rename="camel"):
-    """One side of a match. Amounts in US cents. Fields not recorded yet are absent."""
+    """One side of a match. Amounts in US cents. Fields not recorded yet are absent.
+
+    `partner_ref`: the partner's own reference, if the seat was taken with one.
+    """
 
     seat_id: str
     player_id: str
@@ -40,6 +43,7 @@ class MatchSeat(msgspec.Struct, frozen=True, rename="camel"):
     payout_usd_cents: int | UnsetType = UNSET
     refund_usd_cents: int | UnsetType = UNSET
     rake_usd_cents: int | UnsetType = UNSET
+    partner_ref: str | UnsetType = UNSET
 
 
 class MatchRecord(msgspec.Struct, frozen=True, rename="camel"):
@@ -80,6 +84,7 @@ def match_record(match: Match, seats: tuple[Seat, ...]) -> MatchRecord:
                 or_unset(seat.payout_usd_cents),
                 or_unset(seat.refund_usd_cents),
                 or_unset(seat.rake_usd_cents),
+                or_unset(seat.partner_ref),
             )
             for seat in seats
         ],

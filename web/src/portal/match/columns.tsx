@@ -11,9 +11,15 @@ import { linkTo } from '../routes';
 import { shortId, whyEnded } from './match';
 import type { Match } from './match';
 
+/** Characters of the references that a list shows. */
+const REFERENCE_MAX = 32;
+
+const cutTo = (text: string, max: number) =>
+  text.length > max ? `${text.slice(0, max - 1)}…` : text;
+
 /**
  * The columns of a list of matches; with a player, as that player sees them. `ago`: says how long
- * ago a match was, which is shorter than its time.
+ * ago a match was, which is shorter than its time, and leaves out the partner's references.
  */
 export function matchColumns(
   environment: Environment,
@@ -24,6 +30,15 @@ export function matchColumns(
     match.seats.find((seat) => seat.playerId === player) ?? match.seats[0]!;
   const others = (match: Match) =>
     match.seats.filter((seat) => player === null || seat !== mine(match));
+  const references: Column<Match> = {
+    head: 'Your reference',
+    wide: true,
+    cell: (match) => {
+      const seats = player === null ? match.seats : [mine(match)];
+      const text = seats.flatMap(({ partnerRef = [] }) => partnerRef).join(', ');
+      return <span title={text}>{cutTo(text, REFERENCE_MAX)}</span>;
+    },
+  };
   return [
     {
       head: 'Match',
@@ -45,6 +60,7 @@ export function matchColumns(
         return players === '' ? <span class="quiet">nobody</span> : <Whole text={players} />;
       },
     },
+    ...(ago ? [] : [references]),
     {
       head: 'End',
       cell: (match) => <End match={match} result={mine(match).result} player={player} />,

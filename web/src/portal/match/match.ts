@@ -11,6 +11,7 @@ export interface MatchSeat {
   payoutUsdCents?: number;
   refundUsdCents?: number;
   rakeUsdCents?: number;
+  partnerRef?: string;
 }
 
 export interface Pairing {

@@ -13,7 +13,9 @@ import type { Match } from '../match/match';
 /** How many pages are read for a file, because a page may have few matches or none. */
 const PAGES_MAX = 200;
 
-const OF_A_SEAT = ['seatId', 'player', 'result', 'stake', 'payout', 'refund', 'rake'];
+const OF_A_SEAT = [
+  ...['seatId', 'player', 'partnerRef', 'result', 'stake', 'payout', 'refund', 'rake'],
+];
 
 const HEADS = [
   ...['matchId', 'status', 'endReason', 'startedAt', 'endedAt', 'game', 'tier', 'prize', 'winner'],
@@ -39,6 +41,7 @@ function rowOf(match: Match): Value[] {
     ...match.seats.flatMap((seat) => [
       seat.seatId,
       seat.playerId,
+      seat.partnerRef,
       seat.result,
       money(seat.stakeUsdCents),
       money(seat.payoutUsdCents),

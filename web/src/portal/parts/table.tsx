@@ -37,8 +37,13 @@ export function Table<Row>(props: TableProps<Row>) {
       <table class={narrow === 'cards' ? 't cards' : 't'} role="table">
         <thead role="rowgroup">
           <tr role="row">
-            {columns.map(({ head, right }) => (
-              <th key={head} scope="col" role="columnheader" class={right ? 'r' : undefined}>
+            {columns.map(({ head, right, wide }) => (
+              <th
+                key={head}
+                scope="col"
+                role="columnheader"
+                class={right ? 'r' : wide ? 'roomy' : undefined}
+              >
                 {head === '' ? <span class="unseen">Acts</span> : head}
               </th>
             ))}
@@ -72,7 +77,7 @@ interface CellProps<Row> {
 // The roles are given explicitly: on a phone the style sheet makes the table a grid, and its
 // elements then have no roles of their own.
 function Cell<Row>({ column, row, first }: CellProps<Row>) {
-  const { head, right, cell } = column;
+  const { head, right, wide, cell } = column;
   if (first) {
     return (
       <th scope="row" role="rowheader">
@@ -80,7 +85,7 @@ function Cell<Row>({ column, row, first }: CellProps<Row>) {
       </th>
     );
   }
-  const look = head === '' ? 'acts' : right ? 'r' : undefined;
+  const look = head === '' ? 'acts' : right ? 'r' : wide ? 'roomy' : undefined;
   return (
     <td role="cell" class={look} data-l={head}>
       {cell(row)}
