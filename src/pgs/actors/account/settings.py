@@ -177,10 +177,10 @@ def set_domain(account: Account, command: SetDomain, context: Context) -> Accoun
 
 
 def correct_account(account: Account, command: CorrectAccount, context: Context) -> AccountDecision:
-    """Decide to correct an account's name, domain, burst and rate: all that are given, or none.
+    """Decide to correct an account's name, domain, burst and rate, as far as they are given.
 
-    Members and invites with addresses of other domains stay; nobody outside the new domain can
-    accept an invite.
+    If one of them is wrong, nothing is corrected. Members and invites with addresses of other
+    domains stay; nobody outside the new domain can accept an invite.
     """
     if command.by != PLATFORM:
         return refuse("role_forbidden")

@@ -11,7 +11,7 @@ from pgs.actors.messages.billing import Assembled, AssembleInvoice, PayInvoice, 
 from pgs.actors.messages.seats import FinaliseDays
 from pgs.actors.partners import PartnerActors
 from pgs.domain import ids, invoices
-from pgs.domain.days import EVER, first_day, last_day, month_of
+from pgs.domain.days import EARLIEST_DAY, first_day, last_day, month_of
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.invoices import Invoice, InvoiceLine
@@ -105,7 +105,9 @@ class BillingActor(DispatchingActor):
         )
         return opened
 
-    async def _unbilled(self, month: int, page_size: int, since: int = EVER) -> list[rows.Unbilled]:
+    async def _unbilled(
+        self, month: int, page_size: int, since: int = EARLIEST_DAY
+    ) -> list[rows.Unbilled]:
         return await rows.unbilled(
             self._reader,
             self._partner.partner_id,

@@ -177,7 +177,7 @@ class CourierActor(DispatchingActor):
     # --- outcomes ---------------------------------------------------------------------------------
 
     async def _record(self, done: TryDone, *, counts: bool) -> Attempt:
-        """Return the try as logged. With `counts`, the try also changes the failures in a row.
+        """Return the try as logged. With `counts`, it also changes the count of failures in a row.
 
         Raises `Stale` and what the writer raises.
         """

@@ -1,8 +1,8 @@
 """Lone tries, which members ask for: test events, and nudges that are sent again.
 
-This module decides whether a lone try may be sent, has the task that sends it, and says how long to
-wait for the next test event. A lone try is signed and logged. It changes neither the count of
-failures in a row nor the number of nudges in flight.
+This module decides whether a lone try may be sent, contains the task that sends it, and says how
+long to wait for the next test event. A lone try is signed and logged. It changes neither the count
+of failures in a row nor the number of nudges in flight.
 """
 
 import math

@@ -160,7 +160,7 @@ class Cell:
         return envelope
 
     def put_back(self, envelopes: Iterable[Envelope]) -> None:
-        """Put asks that were taken along back to the front of the queue, in their order."""
+        """Undo `take_along`: put asks at the front of the queue again, in their order."""
         kept = [envelope for envelope in envelopes if not envelope.answered]
         for envelope in kept:
             envelope.let_go()

@@ -57,8 +57,8 @@ CHECK_SOCKETS_S = 1.0
 is too old."""
 
 WATCH_FILES_S = 1.0
-"""Seconds between two looks at the database's files. The writer looks at each commit, so this is
-for a service without writes."""
+"""Seconds between two looks at the database's files. The writer looks at them at each commit, so
+this is for a service without writes."""
 
 CHECK_DATABASE_S = 86_400.0
 """Seconds between two checks of the database. A check reads all of it, so one a day is enough."""

@@ -67,8 +67,8 @@ class SeatedTogether(msgspec.Struct, frozen=True):
 class SeatTogether(Command[SeatedTogether | Refusal], frozen=True):
     """Take a seat for each of two players, who play each other. This works only in test.
 
-    `sent_usd_cents`: as in `SeatRequest`; None accepts whatever a seat costs. `name` begins the
-    idempotency keys of the seats, and must be new.
+    `sent_usd_cents`: as in `SeatRequest`; None accepts whatever a seat costs. The idempotency keys
+    of the seats begin with `name`, which must be new.
     """
 
     player_ids: tuple[str, str]

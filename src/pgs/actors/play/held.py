@@ -1,6 +1,6 @@
 """Commands that a table holds back until the end of its match is on disk.
 
-A table can decide an end that is in no row yet: by a resignation, when a turn clock runs out, or as
+A table can decide an end that is in no row yet: after a resignation, when a clock runs out, or as
 no contest. A crash would undo that end, so commands that arrive meanwhile are answered only after
 it is written.
 """

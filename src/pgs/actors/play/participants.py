@@ -130,7 +130,8 @@ class Participants:
                 socket.connection.send(text)
 
     def tell_presence(self, *, clocks_started: bool, now_ms: int) -> None:
-        """Tell each player when the other one has connected or left, or the clocks have started."""
+        """Tell each player if the other one has connected or left, or if the clocks have
+        started."""
         sockets = self.present()
         connected = [socket is not None for socket in sockets]
         changed = [was != now for was, now in zip(self._connected, connected, strict=True)]

@@ -98,7 +98,7 @@ class MatchState:
         return None if due is None else max(due, self._wait_until_ms)
 
     def row_due_at(self, attendance: Attendance, clock: MatchClock, turn: int, now_ms: int) -> int:
-        """Return the match row's `due_at`, in epoch seconds: when a closed table is opened."""
+        """Return the match row's `due_at`: the epoch second at which a closed table opens again."""
         due_ms = clock.deadline(turn) or self.start_due_ms(attendance) or now_ms
         return -(-due_ms // 1000) + DUE_SLACK_S
 

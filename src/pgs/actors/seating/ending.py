@@ -24,7 +24,7 @@ from pgs.domain.ratings import after_match
 from pgs.domain.seats import EndReason, Seat
 
 CANCELLED: Final = "cancelled"
-"""The end reason of a seat that its partner has taken back."""
+"""The end reason of a seat that its partner has cancelled."""
 
 NOT_A_PLAYER = BadRequest("winnerPlayerId must name a player of this match, or be null for a draw")
 

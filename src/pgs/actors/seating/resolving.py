@@ -31,7 +31,7 @@ async def ask_charge_now(seats: Seating, command: AskChargeNow, _: Envelope) -> 
 
 
 async def ask_payouts_now(seats: Seating, command: AskPayoutsNow, _: Envelope) -> AskedNow:
-    """Ask settlement again for what a match owes, declined payouts included, if any is open."""
+    """If a match has open payouts, ask settlement for them again, also for those it declined."""
     record = await _unpaid(seats, command.match_id)
     if record is None:
         return AskedNow(was_open=False)
@@ -57,7 +57,7 @@ async def resolve_charge(seats: Seating, command: ResolveCharge, envelope: Envel
 
 
 async def resolve_payout(seats: Seating, command: ResolvePayout, _: Envelope) -> PayoutResolved:
-    """If a payout is open, note that it is confirmed.
+    """Note an open payout as confirmed; return whether it was open.
 
     The match's money is recorded once its other payout, if it has one, is confirmed as well.
     """

@@ -51,7 +51,7 @@ class Mailbox(Protocol):
         ...
 
     def put_back(self, envelopes: Iterable[Envelope]) -> None:
-        """Put asks that were taken along back to the front of the queue, in their order."""
+        """Undo `take_along`: put asks at the front of the queue again, in their order."""
         ...
 
 

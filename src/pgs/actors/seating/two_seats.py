@@ -1,8 +1,8 @@
 """Seating two test players against each other in one step.
 
 Both seats are written in the transaction that starts their match. No seat waits in between, so a
-player who waits in the queue is not disturbed. The settlement inside the process takes the stakes,
-even where a settlement server is set. A server could confirm one stake and decline the other.
+player who waits in the queue is not disturbed. The embedded settlement takes the stakes, even if
+the settings name a settlement server. A server could confirm one stake and decline the other.
 """
 
 from pgs.actors.kernel.mail import Envelope

@@ -1,4 +1,4 @@
-"""Waves: once a second the seats that wait in live are paired, a page of pairs in a transaction."""
+"""Waves: once a second the seats that wait in live are paired, one page in each transaction."""
 
 from pgs.actors.kernel.mail import Envelope
 from pgs.actors.messages.seats import NextWave, Wave

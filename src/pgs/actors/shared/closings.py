@@ -33,7 +33,7 @@ class Closings:
             yield
         finally:
             self._under_way.subtract(plays)
-            self._under_way = +self._under_way  # drops the plays whose count is zero
+            self._under_way = +self._under_way  # drops the entries whose count is zero
 
     def under_way(self, partner_id: str, environment: Environment) -> bool:
         """Return whether a closing of the partner's play is under way."""

@@ -20,8 +20,8 @@ class Flight:
     2. Trying: its task is making a try at the partner's endpoint.
     3. Between tries: the latest try failed in a way that may pass, and the next one is not due yet.
     4. Completed: it was delivered, or refused in a way that allows no further try, or all tries
-       failed. The courier logs the last try. If `counts` is true, it also changes the endpoint's
-       failures in a row.
+       failed. The courier logs the last try. If `counts` is true, the last try also changes the
+       endpoint's count of failures in a row.
     5. Cut short: its endpoint was saved again or switched off, its courier broke, or the service
        stops. A running try still finishes and is logged. No further try begins.
 

@@ -1,4 +1,4 @@
-"""The two settlements: the one inside the process, and the server that the settings name."""
+"""The two settlements: the embedded one, and the server that the settings name."""
 
 from collections.abc import Callable
 from math import ceil

@@ -33,7 +33,7 @@ class EnrollTotp(AccountCommand[Enrolment | Refusal | BadRequest], frozen=True):
 
 
 class SteppedUp(msgspec.Struct, frozen=True):
-    """The code was right. `until`, `fresh_until`: when the window and the fresh one end."""
+    """The code was right. The window ends at `until`, and is fresh until `fresh_until`."""
 
     until: int
     fresh_until: int
