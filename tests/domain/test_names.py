@@ -77,7 +77,7 @@ def test_a_name_has_nothing_invisible_and_nothing_that_reverses_it(one: str) -> 
 
 @pytest.mark.parametrize("text", [" ", "   ", "\u00a0", "\u3000 "])
 def test_a_name_is_more_than_spaces(text: str) -> None:
-    assert "nothing but spaces" in str(names.fault_of_name(text))
+    assert "spaces only" in str(names.fault_of_name(text))
     assert names.fault_of_text(text) is None
 
 

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from pgs.domain.days import EVER, day_of, first_day, last_day, month_of, start_of
+from pgs.domain.days import EARLIEST_DAY, day_of, first_day, last_day, month_of, start_of
 from pgs.domain.environments import Environment
 from pgs.domain.invoices import Invoice, InvoiceLine, finalise, pay, void
 from pgs.domain.totals import Totals, TotalsKey
@@ -45,7 +45,7 @@ def _played(
 
 
 async def _unbilled(database: Database, last: int = DAY + 99, size: int = 99) -> list[Unbilled]:
-    return await rows.unbilled(database.reader, "acme", "test", (EVER, last), size)
+    return await rows.unbilled(database.reader, "acme", "test", (EARLIEST_DAY, last), size)
 
 
 async def test_every_field_of_an_invoice_is_read_as_it_was_written(database: Database) -> None:
@@ -215,7 +215,9 @@ async def test_unbilling_leaves_other_partners_and_environments(database: Databa
         rows.unbill(_invoice(1)),
     )
     for of in (live, bravo):
-        left = await rows.unbilled(database.reader, of.partner_id, of.environment, (EVER, DAY), 9)
+        left = await rows.unbilled(
+            database.reader, of.partner_id, of.environment, (EARLIEST_DAY, DAY), 9
+        )
         assert left == []
 
 

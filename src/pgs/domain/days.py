@@ -18,7 +18,7 @@ match that ends at midnight is usually recorded by then."""
 RANGE_MAX_DAYS: Final = 92
 """Days that one call may cover, both ends counted, as the interface promises: a quarter."""
 
-EVER: Final = -719_162
+EARLIEST_DAY: Final = -719_162
 """Time before any other: the day number of 1 January of the year 1, where the calendar begins."""
 
 _EPOCH: Final = date(1970, 1, 1).toordinal()

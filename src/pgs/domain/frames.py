@@ -74,7 +74,7 @@ class NoSeat(msgspec.Struct, frozen=True, tag_field="type", tag="no_seat", renam
 class Snapshot(msgspec.Struct, frozen=True, tag_field="type", tag="snapshot", rename="camel"):
     """A match as one side sees it. `result` and `end_reason` are set once it has ended.
 
-    `moves`: the moves that led to `state`, the newest `MOVES_SENT_MAX` of them, the oldest first.
+    `moves`: the moves that led to `state`, the newest 1,000 of them, the oldest first.
     `increment_ms`: the time that a side gains with each of its moves, in games that grant any.
     """
 

@@ -22,8 +22,7 @@ class Invoice(msgspec.Struct, frozen=True):
     """An invoice. Times in epoch seconds; `month` as in `days.py`.
 
     `seq`: the place among the invoices of the same partner and environment, in the order in which
-    they were begun. A draft has no number, total and line count yet, and of the times only
-    `created_at`.
+    they were begun. A draft has no number, total or line count yet, and no time but `created_at`.
     """
 
     partner_id: str

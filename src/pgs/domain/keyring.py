@@ -1,11 +1,11 @@
-"""The ring of secret keys behind tokens, cursors and stored secrets.
+"""The ring of secret keys for tokens, cursors and stored secrets.
 
 Everything made with a key contains the key's `kid`. Keys stay on the ring forever, because cursors
 never expire. New tokens, cursors and sealed secrets are made with the current key, which is the
 first. A rotation adds a key in front, and everything made with the other keys stays valid. Where
-several nodes share a ring, all must accept a key before one of them uses it: it is added at the end
-first, and put in front later. No key is used directly: each purpose uses a separate key that is
-derived from it.
+several nodes share a ring, all must accept a key before one of them uses it. So the key is first
+added at the end, and put in front later. No key is used directly: each purpose uses a separate key
+that is derived from it.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def with_new_key(ring: KeyRing, kid_entropy: bytes, secret_entropy: bytes) -> Ke
 
 
 def with_accepted_key(ring: KeyRing, kid_entropy: bytes, secret_entropy: bytes) -> KeyRing:
-    """Return the ring with a new key that is accepted and not used. ValueError if it is full."""
+    """Return the ring with a new key that is accepted but not used. ValueError if it is full."""
     return KeyRing(ring.keys + new_ring(kid_entropy, secret_entropy).keys)
 
 

@@ -5,7 +5,7 @@ holds their locks. So writes need no clock. Two questions need one: whether this
 answer from memory, and whether another node, whose session still lives, has stopped working. Each
 is answered with the monotonic clock of the machine that asks; no two clocks are ever compared.
 
-A beat is a counter in the node's row, raised by a commit of the node's own writer. Times are
+A beat is a commit of the node's own writer that raises a counter in the node's row. Times are
 seconds of the monotonic clock.
 """
 
@@ -67,8 +67,8 @@ class Sighting(msgspec.Struct, frozen=True):
 class Held(msgspec.Struct, frozen=True):
     """How often an observer has seen a shard taken, and when it first saw this number.
 
-    A number and not the owner's name: the owner may give a shard up and take it again between two
-    looks, and another node may answer for it meanwhile.
+    The owner's name would not be enough: the owner may give a shard up and take it again between
+    two looks, and another node may answer for it meanwhile.
     """
 
     epoch: int
@@ -105,7 +105,7 @@ class Sightings(msgspec.Struct, frozen=True):
             before = known.nodes.get(beat.node)
             since = before.since if before is not None and before.beat == beat else now
             seen[beat.node] = Sighting(beat, since)
-        held = dict(known.shards)  # an owner that is gone is still the last one
+        held = dict(known.shards)  # keep what was seen of shards that have no owner now
         for shard, epoch in (epochs or {}).items():
             was = known.shards.get(shard)
             if was is None or was.epoch != epoch:

@@ -18,8 +18,8 @@ LIVE_RULE = "live.v1"
 
 ALLOWANCE_PER_S = POINT // 20
 """Millionths of a point by which each second of waiting lowers the cost of a seat's pairs. A minute
-outweighs a gap of three points, at which the stronger player wins seven games of ten. So a seat
-that has waited a minute goes first among similar pairs."""
+outweighs a gap of three points, at which the stronger player wins seven games of ten. So among
+similar pairs, one with a seat that has waited a minute goes first."""
 
 CAP_START = 4 * POINT
 """Millionths of a point: the widest gap that a seat accepts when it begins to wait. At four points

@@ -73,5 +73,5 @@ def fault_of_name(text: str) -> str | None:
     if _INVISIBLE.search(text):
         return "holds a character that cannot be seen or that reverses the text: remove it"
     if text and not text.strip():
-        return "holds nothing but spaces: leave it out, or give a name"
+        return "consists of spaces only: leave it out, or give a name"
     return fault_of_text(text)

@@ -96,8 +96,9 @@ def verify_signature(secret: str, header: str, body: bytes, now: int) -> bool:
 def verdict(outcome: TryOutcome) -> Verdict:
     """Return what follows from a try: the nudge is delivered, tried again or given up.
 
-    2xx delivers the nudge. After no response, 408, 429 or 5xx it is tried again, because these may
-    pass by themselves. After any other status it is given up. Redirects are never followed.
+    2xx delivers the nudge. It is tried again if no response came, or after 408, 429 or 5xx, because
+    such failures may pass by themselves. After any other status it is given up. Redirects are never
+    followed.
     """
     status = outcome.status
     if status is None or status < 200:  # 1xx announces a response that never came

@@ -53,22 +53,22 @@ def check_bucket(burst: int | None, rate: int | None) -> BadRequest | None:
 
 
 PARTNER_POLICY: Final = BucketPolicy(burst=300, rate=80)
-"""Calls that a partner may make with its keys: `burst` together and then `rate` a second, as the
+"""Calls that a partner may make with its keys: `burst` at once and then `rate` a second, as the
 interface promises. The embed budget and the budget of unknown keys have the same size."""
 
 
 TEST_MATCH_POLICY: Final = BucketPolicy(burst=10, rate=1)
-"""Calls for a test match by all members of an account: `burst` together and then `rate` a second.
-People press a button for each, and each match stays open for up to an hour."""
+"""Calls for test matches that all members of an account may together make: `burst` at once and then
+`rate` a second. People press a button for each, and each match stays open for up to an hour."""
 
 
 RESEND_POLICY: Final = BucketPolicy(burst=5, rate=1)
-"""Nudges that all members of an account may send again: `burst` together and then `rate` a second.
-People press a button for each, and each may hold a connection for seven seconds."""
+"""Nudges that all members of an account may together send again: `burst` at once and then `rate` a
+second. People press a button for each, and each may hold a connection for seven seconds."""
 
 
 PLAYER_POLICY: Final = BucketPolicy(burst=60, rate=20)
-"""Calls that a player may make with session tokens: `burst` together and then `rate` a second, as
+"""Calls that a player may make with session tokens: `burst` at once and then `rate` a second, as
 the interface promises. A frame makes two or three when it loads."""
 
 GAME_API_FACTOR: Final = 10

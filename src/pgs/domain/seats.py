@@ -26,7 +26,7 @@ LOT_MAX = 255
 """Scale of the random number that spreads retries: one byte."""
 
 SettlementSide = Literal["embedded", "remote"]
-"""Which settlement holds a stake: the one inside the process, or the settlement server."""
+"""Which settlement holds a stake: the embedded one, or the settlement server."""
 
 SeatStatus = Literal["pending", "waiting", "matched", "ended", "no_contest", "declined"]
 StakeStatus = Literal["pending", "confirmed", "declined", "refunded"]
