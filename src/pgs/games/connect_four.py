@@ -107,7 +107,7 @@ class ConnectFour:
         if state.last:
             shown["last"] = _NAMES[state.last]
         if state.won:
-            line = _line(state.discs[1 - state.turn])
+            line = _cells_of_lines(state.discs[1 - state.turn])
             shown["line"] = [name for bit, name in _NAMES.items() if line & bit]
         return shown
 
@@ -122,7 +122,7 @@ def _wins(discs: int) -> bool:
     return any(_starts(discs, step) for step in _STEPS)
 
 
-def _line(discs: int) -> int:
+def _cells_of_lines(discs: int) -> int:
     """Return the cells of every line of four."""
     cells = 0
     for step in _STEPS:

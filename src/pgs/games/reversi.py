@@ -1,4 +1,4 @@
-"""Reversi, with the opening of Othello. Discs enclosed in a line change sides; most discs win.
+"""Reversi, with the opening of Othello. Enclosed discs change sides; the side with more wins.
 
 A move names a square, column `a`…`h` and row `1`…`8`, or is `pass`. `pass` is legal only if the
 side to move can take no square and the opponent can. The game ends as soon as neither side can take
