@@ -42,7 +42,7 @@ class PastClock:
         self._clock = clock
         self._behind_s = clock.now() - at
 
-    def present(self) -> int:
+    def time_of_other(self) -> int:
         """Return the other clock's time, in epoch seconds."""
         return self._clock.now()
 
@@ -99,7 +99,7 @@ async def play_past(core: Core, partner_id: str, backend: Backend, clock: PastCl
 
     `clock` is the core's; afterwards it shows the present. Raises `NotMade`, and `CALL_FAILED`.
     """
-    began, now = day_of(clock.now()), clock.present()
+    began, now = day_of(clock.now()), clock.time_of_other()
     month = last_month(now)
     over = first_day(month + 1)
     days = range(began, day_of(now), _EVERY_DAYS)
