@@ -205,7 +205,7 @@ def test_a_restored_copy_whose_feeds_cannot_be_raised_is_taken_over_later_and_wh
     operator.execute("update heartbeat set beats = beats + 1 where name = 'server'")
     with opened(url, tmp_path) as database:
         with (
-            table_away(operator, "heartbeat"),  # after the feeds were raised
+            table_away(operator, "heartbeat"),  # after the feeds were advanced
             pytest.raises(StoreOutage, match="the restored copy cannot be taken over"),
         ):
             database.take_over(START)

@@ -70,7 +70,7 @@ def restore(
 ) -> None:
     """Replace the database by a copy, while no service runs. The copy is not changed.
 
-    The replaced files are kept. The next start raises every feed above all positions ever read.
+    The replaced files are kept. The next start advances every feed past all positions ever read.
     """
     with expected():
         # Imported here, because most commands need no database.
@@ -136,7 +136,7 @@ def copy_database(
 def accept_loss(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
     """Accept a database that has lost commits, after a start has refused it.
 
-    What was lost stays lost. The next start raises every feed above all positions ever read.
+    What was lost stays lost. The next start advances every feed past all positions ever read.
     """
     with expected():
         from pgs.storage.engines import accept_loss as accept

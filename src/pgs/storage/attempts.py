@@ -120,7 +120,7 @@ async def last_old_attempt(
 ) -> int | None:
     """Return the highest sequence number of tries up to `until`, or None without such a try.
 
-    It looks only at the first `page_size` tries of the partner and environment.
+    It looks only at the `page_size` oldest tries of the partner and environment.
     """
     row = await reader.one(
         "attempts.last_old_attempt",

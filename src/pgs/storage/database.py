@@ -13,8 +13,8 @@ from pgs.storage.reader import Reader
 from pgs.storage.writer import Writer
 
 SINCE_MAX: Final = 1
-"""Reads of the feed's position at a given time (`since`) that run at once. Digests have another
-bound, because each may take a second: a partner that reads its feed does not wait for them."""
+"""Reads of a past feed position (`since`) that run at the same time. Digests have a bound of their
+own: each may read for a second, and a partner that reads its feed must not wait for them."""
 
 
 class Database(Protocol):
@@ -53,7 +53,7 @@ class Database(Protocol):
         """
 
     def take_over(self, now: int) -> bool:
-        """Raise every feed's head if this is the first start on a copy; return whether it is.
+        """Advance every feed's head if this is the first start on a copy; return whether it is.
 
         Call it before `start`. `now` is in epoch seconds. Raises `StoreOutage`.
         """

@@ -99,7 +99,7 @@ async def check_ledger(reader: Reader, pause: Callable[[], None] = no_pause) -> 
 
 
 async def _head_faults(reader: Reader, shown: Params) -> list[str]:
-    """Return the faults beside the ledgers: missing seats, altered days, missing accounts."""
+    """Return the faults outside the ledgers: missing seats, altered days, missing accounts."""
     faults = [
         f"{partner_id} {environment}: {last} seats were taken, {there} are there"
         for partner_id, environment, last, there in await reader.all(

@@ -1,8 +1,8 @@
-"""How far the first start on a restored copy raises the feeds, on both engines.
+"""How far the first start on a restored copy advances the feeds, on both engines.
 
 Partners may hold cursors that were issued after the copy was made. If the restored feeds continued
 from their old positions, these cursors would be ahead of new rows, and their readers would never
-see those rows. So the first start on a copy raises every feed's head above every position that can
+see those rows. So the first start on a copy advances every feed's head past every position that can
 have been issued.
 """
 
@@ -23,6 +23,6 @@ FEED_EPOCH: Final = 1_735_689_600
 """Unix time of 2025-01-01. No feed is older."""
 
 
-def raised_at(now: int) -> Params:
-    """Return the parameters of `backup.raise_feed_heads` at `now`, in epoch seconds."""
+def advance_params(now: int) -> Params:
+    """Return the parameters of `backup.advance_feed_heads` at `now`, in epoch seconds."""
     return {"floor": max(0, now - FEED_EPOCH) * POSITIONS_A_SECOND, "gap": FEED_GAP}

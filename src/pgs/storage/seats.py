@@ -79,7 +79,7 @@ def update_match(was: Match, match: Match) -> Stmt:
 
 
 def move_head(partner_id: str, environment: Environment, was: Head, head: Head) -> Stmt:
-    """Return the statement that raises the head; it conflicts if the head changed after `was`."""
+    """Return the statement that advances the head; it conflicts if the head changed after `was`."""
     params: dict[str, Any] = {
         "partner_id": partner_id,
         "environment": environment,

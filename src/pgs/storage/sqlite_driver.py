@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import apsw
 
-# SQLite would count its memory, for functions that nothing here calls, and take a lock for that at
-# each allocation: a twentieth of what the writer does for a seat. This can only be set while SQLite
-# is not in use, and apsw begins to use it when it is imported.
+# By default SQLite counts the memory that it uses, for functions that nothing here calls. It takes
+# a lock for that at each allocation: a twentieth of the writer's work for a seat. The setting can
+# only be changed while SQLite is not in use, and apsw begins to use it when it is imported.
 apsw.shutdown()
 apsw.config(apsw.SQLITE_CONFIG_MEMSTATUS, False)
 apsw.initialize()
@@ -37,7 +37,7 @@ BUGS: Final = (
 
 FAULTS: Final = (Error, UnicodeDecodeError)
 """All errors of a statement. Those that are not in `BUGS` mean a fault of the machine. A text that
-is not UTF-8 was damaged on the disk, since none is ever stored."""
+is not UTF-8 was damaged on the disk, since only UTF-8 is stored."""
 
 # A violated unique index or primary key means that another write came first. Any other violated
 # constraint is a bug.

@@ -17,7 +17,7 @@ from pgs.storage.seats import find_head
 from pgs.storage.transactions import Params
 
 LAST_SECOND = 2**32 - 1
-"""Seconds of the epoch that an id can hold, at most (see `pgs.domain.ids`)."""
+"""Seconds from the epoch to the last one that an id can hold (see `pgs.domain.ids`)."""
 
 BLOCK = 256
 """Seats of a block, as in the indexes of players and references. A look-up visits one block after

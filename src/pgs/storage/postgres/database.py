@@ -30,7 +30,7 @@ from pgs.storage.postgres.connection import Connection, Lost, StatementRefused
 from pgs.storage.postgres.counts import CommitCount
 from pgs.storage.postgres.fail_overs import LATE_S, leave_old_primaries
 from pgs.storage.postgres.hosts import primary_elsewhere
-from pgs.storage.postgres.identity import DatabaseIdentity, judge, judge_new, raise_feeds
+from pgs.storage.postgres.identity import DatabaseIdentity, advance_feeds, judge, judge_new
 from pgs.storage.postgres.lease import number_of
 from pgs.storage.postgres.migrating import has_schema, migrate, migrations_of
 from pgs.storage.postgres.node_writer import NodeCommits, NodeWriter
@@ -226,11 +226,11 @@ class PostgresDatabase:
         return self._lost
 
     def take_over(self, now: int) -> bool:
-        """Raise every feed's head if this is the first start on a dump; return whether it is."""
+        """Advance every feed's head if this is the first start on a dump; return whether it is."""
         if not self._is_copy:
             return False
         try:
-            raise_feeds(self._session.connection, now)
+            advance_feeds(self._session.connection, now)
         except (Lost, StatementRefused) as error:
             raise StoreOutage(f"the restored copy cannot be taken over: {error}") from error
         log.info("restored", database=self._address["host"])
@@ -274,7 +274,8 @@ class PostgresDatabase:
         return Connection(connect(self._here(), f"{self._name} watch"), lambda warning: None)
 
     def is_primary_elsewhere(self) -> bool:
-        """Return whether another host confirms commits now; the next session asks it first."""
+        """Return whether another host confirms commits now; the next session asks that host
+        first."""
         self._moved_to = primary_elsewhere(self._url, self._name, self._address)
         return self._moved_to is not None
 

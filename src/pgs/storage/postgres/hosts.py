@@ -130,8 +130,8 @@ def first_of(
 ) -> str:
     """Return the first of the addresses whose server confirms a commit. Raises `StoreOutage`.
 
-    The next one is asked after `head_start_s` seconds without an answer. `besides` is a server that
-    is not asked under any of its names: its IP address or the folder of its socket, and its port.
+    The next one is asked after `head_start_s` seconds without an answer. The server `besides` is
+    not asked, whatever its name: it is its IP address or the folder of its socket, and its port.
     """
     answers: SimpleQueue[_Asking] = SimpleQueue()
     asked: list[_Asking] = []

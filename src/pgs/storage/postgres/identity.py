@@ -14,11 +14,11 @@ from pgs.storage.postgres.connection import Connection, Lost, StatementRefused
 from pgs.storage.postgres.migrating import has_schema, migrate
 from pgs.storage.postgres.session import WriterSession
 from pgs.storage.postgres.statements import PLAIN, bound, literals
-from pgs.storage.restored_feeds import raised_at
+from pgs.storage.restored_feeds import advance_params
 from pgs.storage.transactions import StoreOutage
 
 _ACCEPT: Final = (
-    "If the loss is accepted, run `pgs db accept-loss`: it raises every feed above all positions "
+    "If the loss is accepted, run `pgs db accept-loss`: it advances every feed past all positions "
     "ever read."
 )
 
@@ -101,8 +101,8 @@ def judge(mark: Mark | None, identity: DatabaseIdentity, commits: int) -> None:
         )
 
 
-def raise_feeds(connection: Connection, now: int) -> None:
-    """Raise every feed's head, and record the number of the server that holds the database.
+def advance_feeds(connection: Connection, now: int) -> None:
+    """Advance every feed's head, and record the number of the server that holds the database.
 
     `now` is in epoch seconds. Raises `Lost` and `StatementRefused`.
     """
@@ -113,7 +113,7 @@ def raise_feeds(connection: Connection, now: int) -> None:
     try:
         for name, params in (
             ("backup.add_missing_heads", {}),
-            ("backup.raise_feed_heads", raised_at(now)),
+            ("backup.advance_feed_heads", advance_params(now)),
         ):
             connection.read(PLAIN[name], bound(name, params))
         if here is not None:
@@ -125,7 +125,7 @@ def raise_feeds(connection: Connection, now: int) -> None:
 
 
 def accept_loss(url: str, folder: Path, now: int) -> int:
-    """Accept the database as it is, and raise every feed; return how many commits it holds.
+    """Accept the database as it is, and advance every feed; return how many commits it holds.
 
     Raises `BadSource`, `DataFolderInUse`, `DatabaseInUse`, `SchemaNewer` and `StoreOutage`.
     """
@@ -136,7 +136,7 @@ def accept_loss(url: str, folder: Path, now: int) -> int:
             if not has_schema(session.connection):
                 raise BadSource("the database of PGS_DATABASE_URL is empty")
             migrate(session.connection)
-            raise_feeds(session.connection, now)
+            advance_feeds(session.connection, now)
             ((commits,),) = session.connection.read(PLAIN["heartbeat.count_write"], [])
             write_mark(
                 folder, Mark("closed", DatabaseIdentity.of(session.connection).number, commits)

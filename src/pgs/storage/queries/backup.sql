@@ -1,4 +1,4 @@
--- Raises the heads of a restored backup before anything else is read or written.
+-- Advances the heads of a restored backup before anything else is read or written.
 
 -- name: add_missing_heads!
 insert into head (partner_id, environment, seat_seq, feed_position, ledger_seq, ledger_hash,
@@ -9,7 +9,7 @@ cross join (select 'test' as environment union all select 'live' as environment)
 where not exists (select 1 from head h where h.partner_id = p.partner_id
   and h.environment = e.environment);
 
--- name: raise_feed_heads!
+-- name: advance_feed_heads!
 update head set
   feed_position = case when feed_position > :floor then feed_position else :floor end + :gap;
 

@@ -154,7 +154,7 @@ limit :page_size;
 
 -- name: days_that_do_not_add_up
 -- Days of a game and tier whose totals differ from the seats and matches that are booked on them.
--- Both sides are listed as rows of the same shape, one of them negative, so that they cancel out.
+-- The figures of seats and matches are listed as negative totals, so equal ones add up to zero.
 select partner_id, environment, day, game_id, tier_id
 from (
   select partner_id, environment, day, game_id, tier_id, {figures of totals}

@@ -1,6 +1,6 @@
 """Copies the database while it is in use, and prepares the first start on such a copy.
 
-A field in the header of a copy marks it as a copy. The first start on it raises every feed, as
+A field in the header of a copy marks it as a copy. The first start on it advances every feed, as
 `restored_feeds` explains.
 """
 
@@ -14,7 +14,7 @@ import structlog
 from pgs.config import KEY_FILE_NAME
 from pgs.storage.backup import BadTarget
 from pgs.storage.queries import QUERIES
-from pgs.storage.restored_feeds import raised_at
+from pgs.storage.restored_feeds import advance_params
 from pgs.storage.sqlite.connections import (
     BUSY_TIMEOUT_S,
     DATABASE_NAME,
@@ -127,11 +127,11 @@ def _sync(path: Path) -> None:
 
 
 def take_over(path: Path, now: int) -> bool:
-    """Raise every feed's head if this is the first start on a backup; return whether it is.
+    """Advance every feed's head if this is the first start on a backup; return whether it is.
 
     Call it before the writer starts. `now` is in epoch seconds. A partner without a head gets one,
-    since its first seats may have been taken after the copy was made. Sequence numbers of seats are
-    not raised, since nobody outside sees them. Raises `StoreOutage`.
+    since its first seats may have been taken after the copy was made. Sequence numbers of seats do
+    not advance, since nobody outside sees them. Raises `StoreOutage`.
     """
     connection = connect(path)
     try:
@@ -139,7 +139,7 @@ def take_over(path: Path, now: int) -> bool:
             return False
         connection.execute("begin immediate")
         QUERIES["backup.add_missing_heads"](connection)
-        QUERIES["backup.raise_feed_heads"](connection, **raised_at(now))
+        QUERIES["backup.advance_feed_heads"](connection, **advance_params(now))
         connection.execute("pragma user_version=0")
         connection.execute("commit")
     except FAULTS as error:

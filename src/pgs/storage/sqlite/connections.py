@@ -75,7 +75,7 @@ def create_database(path: Path) -> None:
 
 
 def mark_as_copy(connection: Connection) -> None:
-    """Mark the database as a copy, whose next start raises every feed's head.
+    """Mark the database as a copy, on which the next start advances every feed's head.
 
     Raises what SQLite raises.
 

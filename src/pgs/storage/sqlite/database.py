@@ -115,7 +115,7 @@ class SqliteDatabase:
         self._mark.follow(commits)
 
     def take_over(self, now: int) -> bool:
-        """Raise every feed's head if this is the first start on a backup; return whether it is."""
+        """Advance every feed's head if this is a backup's first start; return whether it is."""
         return take_over(self.path, now)
 
     def migrations(self) -> list[str]:

@@ -53,8 +53,8 @@ def judge(folder: Path, key_file: Path) -> Mark | None:
 
 _RESTORE = "To go on from a copy, run `pgs db restore COPY`."
 _ACCEPT = (
-    "If the loss is accepted, run `pgs db accept-loss`: the next start then raises every feed "
-    "above all positions ever read."
+    "If the loss is accepted, run `pgs db accept-loss`: the next start then advances every feed "
+    "past all positions ever read."
 )
 
 

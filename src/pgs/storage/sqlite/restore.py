@@ -1,7 +1,7 @@
 """Replaces the database of a data folder by a copy, or accepts a loss of commits.
 
 Both work on a folder that no service uses. The files are checked in a separate folder first.
-The next start raises every feed's head, as `pgs.storage.restored_feeds` explains.
+The next start advances every feed's head, as `pgs.storage.restored_feeds` explains.
 """
 
 import os

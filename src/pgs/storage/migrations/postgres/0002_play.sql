@@ -9,8 +9,8 @@
 -- feed, the last row of the ledger with its hash, and the last day that was made final.
 -- `final_seal` is a hash of that day, by which the check of the ledger finds a day that was altered
 -- by hand; it is empty in a row that a restore has added. A transaction that gives out numbers
--- raises this row from the values that it has read, so no number of a seat is given out twice, and
--- no index on these numbers is needed.
+-- updates this row only if it still has the values that were read. So no number of a seat is given
+-- out twice, and no index on these numbers is needed.
 create table head (
   partner_id text collate "C" not null,
   environment text collate "C" not null check (environment in ('test', 'live')),
