@@ -32,7 +32,7 @@ SECRET_BYTES: Final = 32
 
 MAX_KEYS: Final = 64
 """Keys on one ring: enough for one rotation a month over five years. The limit also bounds the cost
-of reading a wrong file."""
+of reading a file that is no key ring."""
 
 _HEADING = "pgs-keyring 1"
 _KID = re.compile(r"[a-z0-9]{1,16}", re.ASCII)

@@ -79,7 +79,7 @@ class KeyUses:
             if written_at is None or used_at > written_at + coarse_s:
                 due.setdefault(partner_id, {})[key_id] = used_at
         for partner_id, uses in due.items():
-            if not belongs(partner_id):  # the partner may have moved during the last write
+            if not belongs(partner_id):  # another node may have taken the partner over meanwhile
                 continue
             stmts = tuple(
                 put_key_use(partner_id, key_id, used_at) for key_id, used_at in uses.items()

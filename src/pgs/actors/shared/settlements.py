@@ -24,7 +24,7 @@ refused at once and made again later."""
 
 PARKED_S = 600
 """Seconds until the service looks again at a stake or payout whose settlement server is no longer
-in the settings. Only an operator can put it back, with a restart."""
+in the settings. Only an operator can put the server back, with a restart."""
 
 
 class CallLimit:

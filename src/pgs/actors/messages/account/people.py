@@ -42,7 +42,7 @@ class ChangeRole(AccountCommand[Member | Refusal | BadRequest], frozen=True):
 
 
 class RemoveMember(AccountCommand[Member | Refusal | BadRequest], frozen=True):
-    """Remove a member and their authenticator; the reply is the member's last record."""
+    """Remove a member and their authenticator; the reply is the record of that member."""
 
     by: str
     uid: str
