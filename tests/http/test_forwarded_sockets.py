@@ -9,6 +9,8 @@ from functools import partial
 import pytest
 import trio
 import wsproto
+from hypercorn.protocol.ws_stream import ASGIWebsocketState
+from hypercorn.utils import UnexpectedMessageError
 from wsproto.events import (
     AcceptConnection,
     BytesMessage,
@@ -26,6 +28,7 @@ from pgs.domain.shards import Node
 from pgs.http.nodes import sockets
 from pgs.http.nodes.calls import NotReached
 from pgs.http.nodes.sockets import GONE, MESSAGE_MAX, REFUSAL_MAX, ForwardedSocket
+from pgs.http.transport.asgi import Message
 from tests.http.raw import PATIENCE_S
 from tests.http.socket_peer import Peer
 from tests.http.sockets import until
@@ -67,7 +70,9 @@ Script = Callable[[Owner], Awaitable[None]]
 
 
 @asynccontextmanager
-async def owner_that(script: Script) -> AsyncIterator[ForwardedSocket]:
+async def owner_that(
+    script: Script, stopping: Callable[[], Awaitable[int]] = trio.sleep_forever
+) -> AsyncIterator[ForwardedSocket]:
     """Yield a socket for a node that serves it with `script`, and ends the connection then."""
 
     async def serve(stream: trio.SocketStream) -> None:
@@ -75,14 +80,17 @@ async def owner_that(script: Script) -> AsyncIterator[ForwardedSocket]:
 
     async with trio.open_nursery() as nursery:
         listeners = await nursery.start(partial(trio.serve_tcp, serve, 0, host="127.0.0.1"))
-        yield forwarded(listeners[0].socket.getsockname()[1])
+        yield forwarded(listeners[0].socket.getsockname()[1], stopping)
         nursery.cancel_scope.cancel()
 
 
-def forwarded(port: int) -> ForwardedSocket:
+def forwarded(
+    port: int, stopping: Callable[[], Awaitable[int]] = trio.sleep_forever
+) -> ForwardedSocket:
     node = Node("n2", f"127.0.0.1:{port}")
     headers = [(b"host", b"h"), (b"x-own", b"1"), (b"sec-websocket-key", b"of the client")]
-    return ForwardedSocket(node, b"/game/socket", headers, [PROTOCOL], (b"x-pgs-owner", b"n2"))
+    named = (b"x-pgs-owner", b"n2")
+    return ForwardedSocket(node, b"/game/socket", headers, [PROTOCOL], named, stopping)
 
 
 async def carry(forwarded_socket: ForwardedSocket, peer: Peer) -> None:
@@ -188,6 +196,43 @@ async def test_however_the_other_node_ends_a_socket_its_client_gets_a_close_fram
         await carry(there, peer)
     assert peer.code() == code
     assert peer.texts == []
+
+
+async def test_a_message_that_arrives_while_a_stopping_node_closes_the_socket_is_dropped() -> None:
+    stops, closes, tried = trio.Event(), trio.Event(), trio.Event()
+
+    async def stopping() -> int:
+        await stops.wait()
+        return GONE
+
+    async def script(owner: Owner) -> None:
+        await owner.accept()
+        await closes.wait()
+        await owner.say(TextMessage("late"))
+        await tried.wait()
+
+    peer = Peer()
+
+    async def send(message: Message) -> None:
+        if message["type"] == "websocket.send":  # as hypercorn after a close
+            tried.set()
+            raise UnexpectedMessageError(ASGIWebsocketState.CLOSED, message["type"])
+        await peer.send(message)
+        if message["type"] == "websocket.close":
+            closes.set()
+            await tried.wait()
+
+    async with owner_that(script, stopping) as there, trio.open_nursery() as nursery:
+
+        async def run() -> None:
+            await peer.outgoing.send({"type": "websocket.connect"})
+            with trio.fail_after(PATIENCE_S):
+                await there.run(peer.heard_of.receive, send)
+
+        nursery.start_soon(run)
+        await until(lambda: bool(peer.received))
+        stops.set()
+    assert peer.received[-1] == {"type": "websocket.close", "code": GONE, "reason": ""}
 
 
 async def test_a_message_that_crosses_the_close_frame_of_the_owner_is_dropped() -> None:

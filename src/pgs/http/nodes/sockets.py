@@ -10,6 +10,7 @@ from typing import Final
 
 import trio
 import wsproto
+from hypercorn.utils import UnexpectedMessageError
 from wsproto.events import (
     AcceptConnection,
     CloseConnection,
@@ -174,8 +175,11 @@ class ForwardedSocket:
                 nursery.cancel_scope.cancel()
 
             async def down() -> None:
-                code = await self._to_client(stream, send)
-                await send({"type": "websocket.close", "code": code, "reason": ""})
+                try:
+                    code = await self._to_client(stream, send)
+                    await send({"type": "websocket.close", "code": code, "reason": ""})
+                except UnexpectedMessageError:
+                    return  # the client or `stop` has just closed the socket: that task ends all
                 nursery.cancel_scope.cancel()
 
             async def stop() -> None:
