@@ -47,6 +47,34 @@ def test_a_change_opens_with_all_that_is_recorded_and_leads_to_its_key(
     expect(admin.page.locator("tr[data-row].on")).to_have_attribute("data-row", key["keyId"])
 
 
+def test_a_phone_shows_all_of_what_was_done(admin: Visitor) -> None:
+    page = admin.page
+    addresses = ("a@demo.example", "a-person-with-a-long-name.of-a-long-family@branch.demo.example")
+    entries = [
+        {
+            "eventId": f"evt_{number}",
+            "at": 1_790_000_000 - number,
+            "actor": "platform",
+            "action": "invite.created",
+            "detail": {"email": addresses[number % 2], "role": "developer"},
+        }
+        for number in range(200)
+    ]
+    told = {"events": entries, "nextCursor": None, "hasMore": False}
+    page.route("**/partner/admin/events?*", lambda route: route.fulfill(json=told))
+    page.set_viewport_size({"width": 360, "height": 700})
+    admin.go("events", "Event log")
+    page.locator("tr[data-row]", has_text=addresses[1]).first.wait_for()
+    cut = """cells => cells.filter(cell => cell.scrollHeight > cell.clientHeight + 1
+      || cell.getBoundingClientRect().bottom > cell.parentElement.getBoundingClientRect().bottom)
+      .map(cell => cell.textContent)"""
+    assert page.locator("tr[data-row] > .fills").evaluate_all(cut) == []
+    assert axe_faults_in_both_schemes(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.unroute_all()
+
+
 def test_a_change_of_which_nothing_more_is_recorded_says_so(admin: Visitor) -> None:
     event = {"eventId": "evt_1", "at": NEWEST_AT, "actor": "platform", "detail": {}}
     event["action"] = "account.reactivated"

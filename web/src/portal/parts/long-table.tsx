@@ -20,6 +20,11 @@ interface LongTableProps<Row> {
   keyOf(row: Row): string;
   /** Whether the rows are all that there are. */
   whole: boolean;
+  /**
+   * On a phone, the lines of the column that fills the row, which is then as wide as the row. Every
+   * row has as many, because all rows have one height. Without it, the column is cut to two.
+   */
+  lines?: number;
   /** The row under which `detail` is open. */
   open?: string | null;
   detail?(row: Row): ComponentChildren;
@@ -71,7 +76,7 @@ function useSought(
 }
 
 export function LongTable<Row>(props: LongTableProps<Row>) {
-  const { label, columns, rows, keyOf, whole, open = null, detail, onNearEnd } = props;
+  const { label, columns, rows, keyOf, whole, open = null, detail, lines, onNearEnd } = props;
   const openIndex = open === null ? -1 : rows.findIndex((row) => keyOf(row) === open);
   const { body, shown } = useWindow(rows.length, openIndex);
   useSought(open, openIndex, body);
@@ -82,7 +87,8 @@ export function LongTable<Row>(props: LongTableProps<Row>) {
   return (
     <div class="long" role="region" aria-label={label} tabIndex={0}>
       <table
-        class="t cards even"
+        class={lines === undefined ? 't cards even' : 't cards even tall'}
+        style={lines === undefined ? undefined : `--lines: ${lines}`}
         role="table"
         aria-label={label}
         aria-rowcount={whole ? rows.length + 1 : -1}
