@@ -157,6 +157,21 @@ def test_a_filtered_search_reads_on_over_pages_without_a_match(
     page.unroute_all()
 
 
+def test_players_and_times_stay_in_few_lines_on_a_tablet(viewer: Visitor, played: Any) -> None:
+    page = viewer.page
+    page.set_viewport_size({"width": 768, "height": 900})
+    viewer.go("test/find?q=kit-204", "Find a match")
+    row = page.locator("main tbody tr", has_text="cart-5512")
+    expect(page.get_by_role("columnheader", name="When, UTC")).to_be_visible()
+    expect(row.locator("time")).to_have_text(re.compile(r"^\d{1,2} \w{3,4}, \d\d:\d\d$"))
+    viewer.go("test/find", "Find a match")
+    lines = """cell => Math.round(cell.firstElementChild.getBoundingClientRect().height
+      / parseFloat(getComputedStyle(cell).lineHeight))"""
+    row = page.locator("main tbody tr", has_text="kit-204 beat cart-5512")
+    assert row.get_by_role("cell", name="kit-204 beat cart-5512").evaluate(lines) <= 2
+    page.set_viewport_size({"width": 1280, "height": 800})
+
+
 def test_older_matches_follow_when_asked_for(viewer: Visitor, played: Any) -> None:
     page = viewer.page
     listed = page.get_by_role("region", name="Latest matches").locator("tbody tr")

@@ -6,6 +6,7 @@ import { csvOf } from '../src/portal/parts/csv';
 import {
   daysIn, forInput, isDay, latestFinal, monthOf, plusDays, shortDay,
 } from '../src/portal/parts/days';
+import { shortTimeOf } from '../src/portal/parts/format';
 import { canBeRead, mendedText } from '../src/portal/parts/mend';
 import { LINES, stepFor } from '../src/portal/parts/scale';
 import { offsetOf, rowsShown, WHOLE_MAX } from '../src/portal/parts/window';
@@ -31,6 +32,12 @@ test('the rows that are drawn cover what is visible, and the rest keeps its heig
     above: 0,
     below: 0,
   });
+});
+
+test('a time in a column has its year only if that is another one', () => {
+  const at = Date.UTC(2026, 11, 31, 23, 58) / 1000;
+  assert.equal(shortTimeOf(at, at + 60), '31 Dec, 23:58');
+  assert.equal(shortTimeOf(at, at + 180), '31 Dec 2026, 23:58');
 });
 
 test('a file of values has its quotes doubled and its formulas as text', () => {

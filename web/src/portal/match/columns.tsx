@@ -2,10 +2,10 @@
 
 import type { Environment } from '../api';
 import { Copy } from '../parts/copy';
-import { dollars, timeOf } from '../parts/format';
+import { dollars } from '../parts/format';
 import { Tag } from '../parts/note';
 import type { Column } from '../parts/table';
-import { Ago } from '../parts/time';
+import { Ago, ShortTime } from '../parts/time';
 import { Whole } from '../parts/whole';
 import { linkTo } from '../routes';
 import { shortId, whyEnded } from './match';
@@ -51,7 +51,10 @@ export function matchColumns(
         </span>
       ),
     },
-    { head: 'When', cell: (match) => <When at={match.endedAt ?? match.startedAt} ago={ago} /> },
+    {
+      head: ago ? 'When' : 'When, UTC',
+      cell: (match) => <When at={match.endedAt ?? match.startedAt} ago={ago} />,
+    },
     { head: 'Game and tier', cell: (match) => <Whole text={`${match.gameId}, ${match.tierId}`} /> },
     {
       head: player === null ? 'Players' : 'Against',
@@ -82,11 +85,8 @@ export function playersOf(seats: Match['seats']): string {
 }
 
 function When({ at, ago }: { at: number | undefined; ago: boolean }) {
-  return (
-    <span class="line">
-      {ago && at !== undefined ? <Ago at={at} /> : timeOf(at, 'running')}
-    </span>
-  );
+  if (at === undefined) return 'running';
+  return <span class="line">{ago ? <Ago at={at} /> : <ShortTime at={at} />}</span>;
 }
 
 interface EndProps {

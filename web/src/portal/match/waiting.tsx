@@ -2,9 +2,9 @@
 
 import type { Environment } from '../api';
 import { Copy } from '../parts/copy';
-import { dollars, timeOf } from '../parts/format';
+import { dollars } from '../parts/format';
 import { Table } from '../parts/table';
-import { Ago } from '../parts/time';
+import { Ago, ShortTime } from '../parts/time';
 import { linkTo } from '../routes';
 import { shortId } from './match';
 import type { Seat } from './match';
@@ -36,7 +36,17 @@ export function WaitingSeats({ environment, seats }: WaitingProps) {
         },
         { head: 'Player', cell: ({ playerId }) => playerId },
         { head: 'Since', cell: ({ seatedAt }) => <Ago at={seatedAt} /> },
-        { head: 'Until', cell: ({ expiresAt }) => timeOf(expiresAt, 'not yet known') },
+        {
+          head: 'Until, UTC',
+          cell: ({ expiresAt }) =>
+            expiresAt === undefined ? (
+              'not yet known'
+            ) : (
+              <span class="line">
+                <ShortTime at={expiresAt} />
+              </span>
+            ),
+        },
         { head: 'Game and tier', cell: ({ gameId, tierId }) => `${gameId}, ${tierId}` },
         { head: 'Your reference', cell: ({ partnerRef }) => partnerRef ?? '–' },
         { head: 'Money', right: true, cell: heldOf },

@@ -36,6 +36,18 @@ export const dayOf = (seconds: number) => day.format(seconds * 1000);
 export const timeOf = (seconds: number | undefined, none = '') =>
   seconds === undefined ? none : `${minute.format(seconds * 1000)} UTC`;
 
+const hour = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone: 'UTC' });
+
+/**
+ * A time in a column whose head names UTC: `27 Nov, 17:38`, with its year if that is another one
+ * than the year of `now`. Both are in epoch seconds.
+ */
+export function shortTimeOf(seconds: number, now = Date.now() / 1000): string {
+  const [then, today] = [new Date(seconds * 1000), new Date(now * 1000)];
+  const date = then.getUTCFullYear() === today.getUTCFullYear() ? short : day;
+  return `${date.format(then)}, ${hour.format(then)}`;
+}
+
 /** The time of day with its seconds: `02:41:07`. */
 export const clockOf = (seconds: number) => second.format(seconds * 1000);
 

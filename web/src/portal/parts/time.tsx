@@ -1,7 +1,7 @@
 /** Times as elements: the text that is shown, and the exact time under the pointer. */
 
 import { useEffect, useState } from 'preact/hooks';
-import { agoOf, fullTimeOf, localTimeOf, momentOf } from './format';
+import { agoOf, fullTimeOf, localTimeOf, momentOf, shortTimeOf } from './format';
 
 /** Milliseconds after which a text such as "5 minutes ago" is updated. */
 const TICK_MS = 10_000;
@@ -28,6 +28,9 @@ export function Ago({ at }: TimeProps) {
 
 /** A time of a log, in UTC, with its seconds. */
 export const Moment = ({ at }: TimeProps) => <time {...named(at)}>{momentOf(at)}</time>;
+
+/** A time in a column whose head names UTC, as `shortTimeOf` says it. */
+export const ShortTime = ({ at }: TimeProps) => <time {...named(at)}>{shortTimeOf(at)}</time>;
 
 /** A time in full, in UTC, and how long ago it was. */
 export const Full = ({ at }: TimeProps) => (
