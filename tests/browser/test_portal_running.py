@@ -63,7 +63,6 @@ def test_the_page_of_a_running_live_match_shows_its_moves_and_follows_it_to_its_
     page.get_by_role("heading", name="Board").wait_for()
     _fits_and_is_accessible(page)
     running.resign()
-    viewer.press("Refresh")
     expect(title).to_have_text(f"{running.winner} won against {_loser(running)}")
     page.get_by_text("the other player gave up").first.wait_for()
     viewer.go("live/find?status=ended", "Find a match")

@@ -119,14 +119,18 @@ export function useReadingOf<T>(api: Api, read: () => Promise<T>): Reading<T> {
 /** How often a page that waits for other people is read again, in milliseconds. */
 const FRESH_MS = 10_000;
 
-/** Reads again every ten seconds while the page can be seen and no dialog is open. */
-export function useKeptFresh(readAgain: () => Promise<void>): void {
+/**
+ * Reads again every ten seconds while the page can be seen and no dialog is open. `changes`:
+ * whether what is shown can still change.
+ */
+export function useKeptFresh(readAgain: () => Promise<void>, changes = true): void {
   useEffect(() => {
+    if (!changes) return;
     const timer = setInterval(() => {
       if (!document.hidden && document.querySelector('dialog[open]') === null) void readAgain();
     }, FRESH_MS);
     return () => clearInterval(timer);
-  }, [readAgain]);
+  }, [readAgain, changes]);
 }
 
 /** What failed: what the service says, its code, and the id to name to support. */

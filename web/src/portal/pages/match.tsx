@@ -8,7 +8,7 @@ import { headline, isPaid, moneySaid, whyEnded } from '../match/match';
 import type { Life, Match as MatchRecord } from '../match/match';
 import { stampOf, storyOf, wasTold } from '../match/story';
 import type { StoryStep } from '../match/story';
-import { PageFrame, useReading } from '../page';
+import { PageFrame, useKeptFresh, useReading } from '../page';
 import type { PageProps } from '../page';
 import { LinkButton } from '../parts/button';
 import { Card } from '../parts/card';
@@ -19,26 +19,25 @@ import { Empty } from '../parts/note';
 import { Full } from '../parts/time';
 import { linkTo } from '../routes';
 
+/** Seconds after the end of a match in which the page still looks for its nudges. */
+const NUDGES_S = 60;
+
+/** Whether a match runs, waits for its money, or may still get the nudges about its end. */
+const changes = ({ match }: Life) =>
+  match.endedAt === undefined || !isPaid(match) || Date.now() / 1000 - match.endedAt < NUDGES_S;
+
 export default function Match({ api, environment, id }: PageProps) {
   const path = `matches/${encodeURIComponent(id ?? '')}?environment=${environment}`;
   const { value: life, error, readAgain } = useReading<Life>(api, path);
+  useKeptFresh(readAgain, life !== null && changes(life));
   const unknown = error instanceof Refused && error.reason === 'match_not_found';
   if (unknown) return <Unknown {...{ api, environment, id: id ?? '' }} />;
-  const runs = life?.match.status === 'started';
   return (
     <>
       <Crumb environment={environment} id={id ?? ''} />
       <PageFrame
         title={life === null ? 'Match' : headline(life.match)}
         answer={life === null ? '' : <Answer life={life} />}
-        acts={
-          runs && (
-            <button type="button" class="btn" onClick={readAgain}>
-              <Icon name="again" />
-              <span>Refresh</span>
-            </button>
-          )
-        }
         error={error}
         loading={life === null}
       >
