@@ -1,9 +1,10 @@
 """Windows of the portal's sign-in, and who may hold the portal's own window, in a real browser."""
 
+from contextlib import closing
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Route
+from playwright.sync_api import Browser, Route, expect
 
 from tests.browser.axe import axe_faults_in_both_schemes
 from tests.browser.visitor import Visitor
@@ -41,6 +42,17 @@ def test_a_small_window_signs_in_again_and_the_page_keeps_what_was_typed(admin: 
     admin.dialog.wait_for(state="hidden")
     assert page.get_by_label("Origin of a page").input_value() == "https://typed.example"
     admin.stands_at("Origins")
+
+
+def test_the_page_before_the_sign_in_has_the_products_mark(
+    browser: Browser, demo: dict[str, str]
+) -> None:
+    with closing(Visitor(browser, demo)) as visitor:
+        visitor.open("/portal")
+        brand = visitor.page.locator(".brand")
+        expect(brand).to_have_text("Game Service")
+        expect(brand.locator("svg")).to_be_visible()
+        assert axe_faults_in_both_schemes(visitor.page) == []
 
 
 def test_a_page_that_opens_the_portal_cannot_reach_its_window(admin: Visitor, site: str) -> None:

@@ -30,10 +30,19 @@ import './styles/invoice.css';
 import { go, guardBack } from './address';
 import { Api } from './api';
 import type { FirstRunProps } from './first-run';
+import { Icon } from './parts/icon';
 import { placeOf } from './routes';
 import { Shell } from './shell';
 import { handOver, SignIn } from './sign-in';
 import type { PortalData } from './sign-in';
+
+/** The product's mark and name, as the bar at the top of every page has them. */
+const Brand = () => (
+  <p class="brand">
+    <Icon name="mark" />
+    Game Service
+  </p>
+);
 
 interface StartProps {
   signIn: SignIn;
@@ -48,6 +57,7 @@ function Start({ signIn, said }: StartProps) {
     <div class="alone">
       <main class="card">
         <div class="in-card stack">
+          <Brand />
           <h1>{isInvited ? 'You were invited' : 'Portal'}</h1>
           <p>
             {isInvited
