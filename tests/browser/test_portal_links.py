@@ -64,7 +64,7 @@ def test_an_invoice_has_an_id_to_copy_and_prints_without_buttons(admin: Visitor)
     copy = admin.page.get_by_role("button", name="Copy the id of the invoice")
     expect(copy).to_be_visible()
     expect(
-        admin.page.get_by_role("row", name=re.compile("30 Oct connect-four, silver 2"))
+        admin.page.get_by_role("row", name=re.compile("30 Oct Connect Four, silver 2"))
     ).to_be_visible()
     admin.page.emulate_media(media="print")
     for button in admin.page.get_by_role("button").all():

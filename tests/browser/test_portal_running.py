@@ -37,7 +37,7 @@ def test_a_running_live_match_is_listed_and_found_by_its_status(
     page = viewer.page
     viewer.go("live/find", "Find a match")
     expect(_listed(page)).to_have_count(1)
-    for text in ("runs", "held", "live-ana", "live-ben", "tic-tac-toe, live-bronze"):
+    for text in ("runs", "held", "live-ana", "live-ben", "Tic-tac-toe, Bronze"):
         expect(_listed(page)).to_contain_text(text)
     viewer.press("Running")
     expect(_listed(page)).to_have_count(1)

@@ -10,7 +10,10 @@ import { keepRows, keptRows } from '../src/portal/now/kept';
 import { EventReader } from '../src/portal/now/live';
 import type { LiveEvent } from '../src/portal/now/live';
 import { isRefused, passes, ROWS_MAX, withEvent, wordsOf } from '../src/portal/now/rows';
+import { sentenceOf } from '../src/portal/words/events';
 import type { NowRow } from '../src/portal/now/rows';
+
+const nameOf = (id: string) => (id === 'bronze' ? 'Bronze' : id);
 
 const call = (status: number, reason?: string): LiveEvent => ({
   kind: 'call', at: 1, method: 'GET', path: '/partner/seats/sea_1', status,
@@ -23,6 +26,21 @@ test('a call to correct names what to fill in, and never an amount that is refus
   const command = curlOf('test', 'POST', '/partner/matches', body);
   assert.match(command, /"tierId":"TIER","stakeUsdCents":CENTS,"idempotencyKey":"ORDER"/);
   delete (globalThis as { location?: object }).location;
+});
+
+test('a seat has the names of its game and tier, and an id without a name stays', () => {
+  const event: LiveEvent = {
+    kind: 'seat', at: 1, seatId: 'sea_1', matchId: null, playerId: 'p1', gameId: 'chess',
+    tierId: 'bronze', status: 'waiting', stakeUsdCents: 100,
+  };
+  assert.equal(wordsOf(event, nameOf).small, 'Bronze, $1.00, chess');
+});
+
+test('an entry of the event log names the game', () => {
+  const detail = { gameId: 'connect-four' };
+  const entry = { eventId: 'evt_1', at: 1, actor: 'platform', action: 'game.live_granted', detail };
+  const names = new Map([['connect-four', 'Connect Four']]);
+  assert.equal(sentenceOf(entry, names), 'granted live access to Connect Four');
 });
 
 test('events are read from a stream that is cut anywhere', () => {
@@ -57,7 +75,7 @@ test('rows stay while another page is open, with the time in which nobody listen
   const rows = keptRows(api, 'test', 50);
   const seen = rows.map(({ number, event }) => [number, event.kind]);
   assert.deepEqual(seen, [[8, 'away'], [7, 'call']]);
-  assert.equal(wordsOf(rows[0]!.event).title, 'Not listening for 40 seconds');
+  assert.equal(wordsOf(rows[0]!.event, nameOf).title, 'Not listening for 40 seconds');
   const rowAt = (_: unknown, at: number) => ({ number: ROWS_MAX - at, event: call(200) });
   const full = Array.from({ length: ROWS_MAX }, rowAt);
   keepRows(api, 'test', full, 10);
@@ -112,8 +130,8 @@ test('the story of a seat without an opponent goes from its charge to its refund
       { ...attempt, attemptId: 'a1', at: 401, try: 1, statusCode: 500 },
     ],
   };
-  assert.deepEqual(storyOf(life).map(({ title, says }) => [title, says]), [
-    ['p1 took a seat', 'bronze, price $1.00'],
+  assert.deepEqual(storyOf(life, nameOf).map(({ title, says }) => [title, says]), [
+    ['p1 took a seat', 'Bronze, price $1.00'],
     ['$1.00 charged to p1', 'Confirmed after 3 seconds'],
     ['p1 found no opponent', 'no_opponent: no other player came in time'],
     ['$1.00 given back to p1, nothing kept as rake', '$1.00 = $1.00 + $0.00'],
@@ -132,7 +150,7 @@ test('times count from the beginning of their part', () => {
 });
 
 test('the detail of an event says why a call was refused, and leads to what it is about', () => {
-  const detail = (event: LiveEvent) => Detail({ event, environment: 'live' }) as VNode;
+  const detail = (event: LiveEvent) => Detail({ event, environment: 'live', nameOf }) as VNode;
   const titleOf = (event: LiveEvent) => (detail(event).props as unknown as { title: string }).title;
   const linksOf = (event: LiveEvent) =>
     [...JSON.stringify(detail(event)).matchAll(/"href":"([^"]+)"/g)].map(([, href]) => href);

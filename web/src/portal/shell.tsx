@@ -7,6 +7,7 @@ import { Refused } from './api';
 import type { Account, Api, Environment } from './api';
 import { BannerLine, ofAccount, useBanners } from './banners';
 import { Bar } from './bar';
+import { Catalog, useCatalog } from './catalog';
 import { Asking } from './dialogs';
 import { useKeyboard } from './keyboard';
 import { Me } from './me';
@@ -146,10 +147,13 @@ interface ShownProps extends Pick<PageProps, 'api' | 'tell'> {
 /** The page. It reads its data at the same time as the account is read. */
 function Shown({ Page, place: { environment, route, id }, account, ...rest }: ShownProps) {
   const key = `${environment} ${route.name} ${id ?? ''}`;
+  const nameOf = useCatalog(rest.api, environment);
   const isStep = account !== null && STEP_PAGES.has(route.name) && mayWrite(account);
   return (
     <AccountRead.Provider value={account !== null}>
-      <Page key={key} account={account ?? UNREAD} {...{ environment, id, ...rest }} />
+      <Catalog.Provider value={nameOf}>
+        <Page key={key} account={account ?? UNREAD} {...{ environment, id, ...rest }} />
+      </Catalog.Provider>
       {isStep && (
         <NextStep key={`${key} next`} api={rest.api} {...{ account, environment, route }} />
       )}

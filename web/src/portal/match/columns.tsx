@@ -6,6 +6,7 @@ import { dollars } from '../parts/format';
 import { Tag } from '../parts/note';
 import type { Column } from '../parts/table';
 import { Ago, ShortTime } from '../parts/time';
+import { GameAndTier } from '../parts/game-and-tier';
 import { Whole } from '../parts/whole';
 import { linkTo } from '../routes';
 import { shortId, whyEnded } from './match';
@@ -55,7 +56,7 @@ export function matchColumns(
       head: ago ? 'When' : 'When, UTC',
       cell: (match) => <When at={match.endedAt ?? match.startedAt} ago={ago} />,
     },
-    { head: 'Game and tier', cell: (match) => <Whole text={`${match.gameId}, ${match.tierId}`} /> },
+    { head: 'Game and tier', cell: (match) => <GameAndTier {...match} /> },
     {
       head: player === null ? 'Players' : 'Against',
       cell: (match) => {

@@ -1,5 +1,6 @@
 /** The life of a match as a list of steps, in the order in which they happened. */
 
+import type { NameOf } from '../catalog';
 import { dollars, many, spanOf } from '../parts/format';
 import type { IconName } from '../parts/icon';
 import { headline, isPaid, winnerOf, whyEnded } from './match';
@@ -23,9 +24,10 @@ export interface StoryStep {
   attemptId?: string;
 }
 
-export function storyOf(life: Life): StoryStep[] {
+/** `nameOf`: the name of a tier. */
+export function storyOf(life: Life, nameOf: NameOf): StoryStep[] {
   const steps = [
-    ...life.seats.flatMap((seat, index) => seatSteps(life, seat, index === 0)),
+    ...life.seats.flatMap((seat, index) => seatSteps(life, seat, index === 0, nameOf)),
     ...pairingSteps(life),
     ...moveSteps(life),
     ...endSteps(life),
@@ -38,7 +40,7 @@ export function storyOf(life: Life): StoryStep[] {
   return [...steps, nowStep(life)];
 }
 
-function seatSteps(life: Life, seat: Seat, first: boolean): StoryStep[] {
+function seatSteps(life: Life, seat: Seat, first: boolean, nameOf: NameOf): StoryStep[] {
   const reference = seat.partnerRef === undefined ? '' : `, your reference ${seat.partnerRef}`;
   const charged = life.ledger.find((line) => line.kind === 'charge' && line.seatId === seat.seatId);
   const taken: StoryStep = {
@@ -47,7 +49,7 @@ function seatSteps(life: Life, seat: Seat, first: boolean): StoryStep[] {
     phase: first,
     icon: 'seat',
     title: `${seat.playerId} took a seat`,
-    says: `${life.match.tierId}, price ${dollars(seat.stakeUsdCents)}${reference}`,
+    says: `${nameOf(life.match.tierId)}, price ${dollars(seat.stakeUsdCents)}${reference}`,
     id: seat.seatId,
   };
   if (charged === undefined) return [taken];

@@ -3,6 +3,7 @@
 import type { Environment } from '../api';
 import { Copy } from '../parts/copy';
 import { dollars } from '../parts/format';
+import { GameAndTier } from '../parts/game-and-tier';
 import { Table } from '../parts/table';
 import { Ago, ShortTime } from '../parts/time';
 import { linkTo } from '../routes';
@@ -47,7 +48,7 @@ export function WaitingSeats({ environment, seats }: WaitingProps) {
               </span>
             ),
         },
-        { head: 'Game and tier', cell: ({ gameId, tierId }) => `${gameId}, ${tierId}` },
+        { head: 'Game and tier', cell: (seat) => <GameAndTier {...seat} /> },
         { head: 'Your reference', cell: ({ partnerRef }) => partnerRef ?? '–' },
         { head: 'Money', right: true, cell: heldOf },
       ]}

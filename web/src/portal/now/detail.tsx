@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Environment } from '../api';
+import type { NameOf } from '../catalog';
 import { LinkButton } from '../parts/button';
 import { Card } from '../parts/card';
 import { Code, Id } from '../parts/copy';
@@ -41,14 +42,19 @@ function useAdvice(reason: string | undefined): Advice | null {
   return advice;
 }
 
-interface DetailProps {
+interface EventProps {
   event: LiveEvent;
   environment: Environment;
 }
 
-export function Detail({ event, environment }: DetailProps) {
+interface DetailProps extends EventProps {
+  /** The names of games and tiers. */
+  nameOf: NameOf;
+}
+
+export function Detail({ event, environment, nameOf }: DetailProps) {
   const refused = isRefused(event);
-  const title = refused ? `Refused: ${titleOf(event)}` : wordsOf(event).title;
+  const title = refused ? `Refused: ${titleOf(event)}` : wordsOf(event, nameOf).title;
   return (
     <Card title={title}>
       {refused && <Why event={event} environment={environment} />}
@@ -75,7 +81,7 @@ export function Detail({ event, environment }: DetailProps) {
           <a href={linkTo(environment, 'find')}>Find a match</a>.
         </p>
       )}
-      <Facts event={event} />
+      <Facts event={event} nameOf={nameOf} />
     </Card>
   );
 }
@@ -85,7 +91,7 @@ function titleOf(event: LiveEvent): string {
   return reason === undefined ? 'a malformed call' : wordsOfReason(reason);
 }
 
-function Why({ event, environment }: DetailProps) {
+function Why({ event, environment }: EventProps) {
   const reason = 'reason' in event ? event.reason : undefined;
   const advice = useAdvice(reason);
   const help = helpOf(environment, reason);
@@ -123,7 +129,7 @@ function Why({ event, environment }: DetailProps) {
   );
 }
 
-interface CallProps extends DetailProps {
+interface CallProps extends EventProps {
   event: LiveEvent & { kind: 'call' };
   refused: boolean;
 }
@@ -146,7 +152,7 @@ function CallDetail({ event, environment, refused }: CallProps) {
   );
 }
 
-function Facts({ event }: { event: LiveEvent }) {
+function Facts({ event, nameOf }: Pick<DetailProps, 'event' | 'nameOf'>) {
   const facts: [string, ComponentChildren][] = [['When, UTC', clockOf(event.at)]];
   const idOf = (noun: string, id: string) => <Id id={id} what={`the ${noun} id`} />;
   if (event.kind === 'call') {
@@ -154,7 +160,7 @@ function Facts({ event }: { event: LiveEvent }) {
     facts.push(['Took', `${event.durationMs} ms`]);
   }
   if (event.kind === 'seat') {
-    facts.push(['Seat', idOf('seat', event.seatId)], ['Game', event.gameId]);
+    facts.push(['Seat', idOf('seat', event.seatId)], ['Game', nameOf(event.gameId)]);
   }
   if ('matchId' in event && event.matchId !== null) {
     facts.push(['Match', idOf('match', event.matchId)]);

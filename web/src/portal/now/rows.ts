@@ -1,5 +1,6 @@
 /** The rows of "Calls now": what an event says in words, and which rows a filter shows. */
 
+import type { NameOf } from '../catalog';
 import { dollars, many, spanOf } from '../parts/format';
 import type { IconName } from '../parts/icon';
 import type { Tone } from '../parts/note';
@@ -68,7 +69,8 @@ const SEATS: Record<string, string> = {
   declined: 'stake declined',
 };
 
-export function wordsOf(event: LiveEvent): Worded {
+/** The words of an event. `nameOf`: the names of games and tiers. */
+export function wordsOf(event: LiveEvent, nameOf: NameOf): Worded {
   switch (event.kind) {
     case 'call':
       return callWords(event);
@@ -81,7 +83,11 @@ export function wordsOf(event: LiveEvent): Worded {
     case 'calls':
       return worded('pulse', '', `${many(event.untold, 'more call')} in this second`, 'not listed');
     case 'seat': {
-      const price = `${event.tierId}, ${dollars(event.stakeUsdCents)}, ${event.gameId}`;
+      const price = [
+        nameOf(event.tierId),
+        dollars(event.stakeUsdCents),
+        nameOf(event.gameId),
+      ].join(', ');
       const title = `${event.playerId} ${SEATS[event.status] ?? event.status}`;
       const tone = event.status === 'waiting' || event.status === 'matched' ? 'good' : '';
       return { ...worded('seat', tone, title, price), tag: event.status };
@@ -89,7 +95,7 @@ export function wordsOf(event: LiveEvent): Worded {
     case 'match': {
       const ended = event.status !== 'started';
       const title = ended ? 'Match ended' : 'Match started';
-      const small = `${shortId(event.matchId)}, ${event.gameId}`;
+      const small = `${shortId(event.matchId)}, ${nameOf(event.gameId)}`;
       const why = ended ? `, ${event.endReason}` : '';
       return { ...worded(ended ? 'flag' : 'pair', '', title, small + why), tag: event.status };
     }

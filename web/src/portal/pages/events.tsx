@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useQuery } from '../address';
+import { useNameOf } from '../catalog';
+import type { NameOf } from '../catalog';
 import { PageFrame, useReading } from '../page';
 import type { PageProps } from '../page';
 import { Button } from '../parts/button';
@@ -26,8 +28,17 @@ interface Named {
   members?: { uid: string; email: string }[];
 }
 
-function namesOf(keys: Named | null, members: Named | null): Names {
+function namesOf(
+  keys: Named | null,
+  members: Named | null,
+  entries: readonly Entry[],
+  nameOf: NameOf,
+): Names {
   const found = new Map<string, string>();
+  for (const { detail } of entries) {
+    const { gameId } = detail;
+    if (typeof gameId === 'string') found.set(gameId, nameOf(gameId));
+  }
   for (const { keyId, label, last4 } of keys?.keys ?? []) found.set(keyId, `${label}, …${last4}`);
   for (const { uid, email } of members?.members ?? []) found.set(uid, email);
   return found;
@@ -126,8 +137,8 @@ export default function Events({ api, environment }: PageProps) {
   const list = useList<Entry>(api, 'events', 'events', filtered || sought);
   const keys = useReading<Named>(api, 'keys?limit=500').value;
   const members = useReading<Named>(api, 'members?limit=500').value;
-  const names = namesOf(keys, members);
   const entries = list.entries ?? [];
+  const names = namesOf(keys, members, entries, useNameOf());
   const shown = entriesOf(entries, filter, names);
   const acts = (
     <Button icon="save" onPress={() => keep(shown, names)}>

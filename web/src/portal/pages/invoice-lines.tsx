@@ -5,7 +5,7 @@ import { Card } from '../parts/card';
 import { shortDay } from '../parts/days';
 import { clockOf, countOf, dollars, many } from '../parts/format';
 import { useList } from '../parts/list';
-import { Whole } from '../parts/whole';
+import { GameAndTier } from '../parts/game-and-tier';
 import { Problem } from '../page';
 import { linkTo } from '../routes';
 import type { Invoice, Line, LineMatch } from '../words/invoices';
@@ -82,7 +82,7 @@ function LineRow({ api, environment, invoice, line, open, onOpen }: LineProps) {
           <span class="nobr">{shortDay(line.day)}</span>
         </th>
         <td>
-          <Whole text={`${line.gameId}, ${line.tierId}`} />
+          <GameAndTier {...line} />
           {outside && <small>Of an earlier month, after its invoice was final.</small>}
         </td>
         <td class="r">{countOf(line.matches)}</td>

@@ -4,6 +4,7 @@ import type { ComponentChildren, ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Api, Environment } from '../api';
 import { Refused } from '../api';
+import { useNameOf } from '../catalog';
 import { headline, isPaid, moneySaid, whyEnded } from '../match/match';
 import type { Life, Match as MatchRecord } from '../match/match';
 import { stampOf, storyOf, wasTold } from '../match/story';
@@ -29,6 +30,7 @@ const changes = ({ match }: Life) =>
 export default function Match({ api, environment, id }: PageProps) {
   const path = `matches/${encodeURIComponent(id ?? '')}?environment=${environment}`;
   const { value: life, error, readAgain } = useReading<Life>(api, path);
+  const nameOf = useNameOf();
   useKeptFresh(readAgain, life !== null && changes(life));
   const unknown = error instanceof Refused && error.reason === 'match_not_found';
   if (unknown) return <Unknown {...{ api, environment, id: id ?? '' }} />;
@@ -44,7 +46,7 @@ export default function Match({ api, environment, id }: PageProps) {
         {life !== null && (
           <div class="split">
             <section aria-label="What happened">
-              <Timeline steps={storyOf(life)} environment={environment} />
+              <Timeline steps={storyOf(life, nameOf)} environment={environment} />
             </section>
             <Side api={api} life={life} />
           </div>
@@ -152,10 +154,11 @@ function Step({ step, since, environment }: StepProps) {
 
 function Side({ api, life }: { api: Api; life: Life }) {
   const { match } = life;
+  const nameOf = useNameOf();
   return (
     <div class="stack">
       {match.seats.length === 2 && (
-        <Card title="Board" aside={<span class="small quiet">{match.gameId}</span>}>
+        <Card title="Board" aside={<span class="small quiet">{nameOf(match.gameId)}</span>}>
           <LazyBoard key={String(life.moves.length)} api={api} match={match} />
         </Card>
       )}
@@ -192,13 +195,14 @@ const matchesOf = ({ environment }: MatchRecord, playerId: string) =>
 
 function Details({ match }: { match: MatchRecord }) {
   const { gameId, tierId, prizeUsdCents, startedAt, endedAt } = match;
+  const nameOf = useNameOf();
   const notYet = endedAt === undefined ? 'not yet' : 'never';
   return (
     <Card title="Details">
       <dl class="kv dense">
-        <Row name="Game">{gameId}</Row>
+        <Row name="Game">{nameOf(gameId)}</Row>
         <Row name="Tier">
-          {tierId}, prize {dollars(prizeUsdCents)}
+          {nameOf(tierId)}, prize {dollars(prizeUsdCents)}
         </Row>
         <Row name="Started">{startedAt === undefined ? notYet : <Full at={startedAt} />}</Row>
         <Row name="Ended">{endedAt === undefined ? 'not yet' : <Full at={endedAt} />}</Row>

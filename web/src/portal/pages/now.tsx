@@ -2,6 +2,8 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useQuery } from '../address';
+import { useNameOf } from '../catalog';
+import type { NameOf } from '../catalog';
 import { Detail } from '../now/detail';
 import { curlOf } from '../now/curl';
 import { keepRows, keptRows } from '../now/kept';
@@ -87,6 +89,7 @@ function useSpace(toggle: () => void) {
 
 export default function CallsNow(props: PageProps) {
   const { environment } = props;
+  const nameOf = useNameOf();
   const stream = useRows(props);
   const { rows, arrived, paused, toggle, budget, standing, error } = stream;
   const [query, change] = useQuery();
@@ -131,8 +134,8 @@ export default function CallsNow(props: PageProps) {
             {budget !== null && <Level budget={budget} />}
           </div>
           <div class="split even">
-            <Stream rows={shown} all={rows.length} picked={open} onPick={pick} />
-            {open !== null && <Detail event={open.event} environment={environment} />}
+            <Stream rows={shown} all={rows.length} picked={open} onPick={pick} nameOf={nameOf} />
+            {open !== null && <Detail event={open.event} {...{ environment, nameOf }} />}
           </div>
         </>
       )}
@@ -232,6 +235,7 @@ function Level({ budget: { left, burst } }: { budget: Budget }) {
 }
 
 interface StreamProps {
+  nameOf: NameOf;
   rows: readonly NowRow[];
   all: number;
   picked: NowRow | null;
@@ -249,7 +253,7 @@ function walk(event: KeyboardEvent) {
   next.focus();
 }
 
-function Stream({ rows, all, picked, onPick }: StreamProps) {
+function Stream({ rows, all, picked, onPick, nameOf }: StreamProps) {
   if (rows.length === 0) {
     return <Note>{many(all, 'event lies', 'events lie')} outside this filter.</Note>;
   }
@@ -257,7 +261,7 @@ function Stream({ rows, all, picked, onPick }: StreamProps) {
     <section class="card" aria-label="Stream">
       <ul class="feed" aria-live="off" onKeyDown={walk}>
         {rows.map((row) => {
-          const { icon, tone, title, small, tag, tagTone } = wordsOf(row.event);
+          const { icon, tone, title, small, tag, tagTone } = wordsOf(row.event, nameOf);
           return (
             <li key={row.number} data-kind={row.event.kind}>
               <button

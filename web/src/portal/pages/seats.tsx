@@ -5,6 +5,7 @@ import { go } from '../address';
 import { Refused } from '../api';
 import type { Environment } from '../api';
 import type { Seat } from '../match/match';
+import { GameAndTier } from '../parts/game-and-tier';
 import { WaitingSeats } from '../match/waiting';
 import { curlOf } from '../now/curl';
 import { BoldFirst, PageFrame, useReading } from '../page';
@@ -195,7 +196,7 @@ function Life({ seat, environment }: { seat: Seat; environment: Environment }) {
           </dd>
           <dt>Game and tier</dt>
           <dd>
-            {gameId}, {tierId}, prize {dollars(prizeUsdCents)}
+            <GameAndTier {...{ gameId, tierId }} />, prize {dollars(prizeUsdCents)}
           </dd>
           <dt>Your reference</dt>
           <dd>{seat.partnerRef ?? 'none'}</dd>

@@ -1,5 +1,6 @@
 /** The seat summary: what became of the seats of some days, by game and tier. */
 
+import { useNameOf } from '../catalog';
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
 import { save } from '../parts/csv';
@@ -36,6 +37,7 @@ export function KeepTiers({ seats }: { seats: SeatSummary }) {
 }
 
 export function ByTier({ seats }: { seats: SeatSummary }) {
+  const nameOf = useNameOf();
   return (
     <Card flush foot="A seat counts on the day on which its stake was confirmed.">
       <div class="scroll" tabIndex={0} role="region" aria-label="Seats by game and tier">
@@ -51,10 +53,10 @@ export function ByTier({ seats }: { seats: SeatSummary }) {
             {seats.rows.map((row) => (
               <tr key={`${row.gameId} ${row.tierId}`}>
                 <th scope="row">
-                  <Whole text={row.gameId} />
+                  <Whole text={nameOf(row.gameId)} />
                 </th>
                 <td>
-                  <Whole text={row.tierId} />
+                  <Whole text={nameOf(row.tierId)} />
                 </td>
                 <Cells columns={COLUMNS} figures={row} />
               </tr>

@@ -8,7 +8,7 @@ export interface Entry {
   detail: Readonly<Record<string, unknown>>;
 }
 
-/** What ids stand for: labels of keys, addresses of members. */
+/** What ids stand for: labels of keys, addresses of members, names of games. */
 export type Names = ReadonlyMap<string, string>;
 
 /** Who made the entries that no member made. */
@@ -16,7 +16,7 @@ export const PLATFORM = 'platform';
 
 type Say = (of: (name: string) => string, names: Names) => string;
 
-const key = (id: string, names: Names) => names.get(id) ?? id;
+const named = (id: string, names: Names) => names.get(id) ?? id;
 
 const SENTENCES: Record<string, Say> = {
   'account.created': () => 'opened the account',
@@ -28,21 +28,21 @@ const SENTENCES: Record<string, Say> = {
   'api_version.pinned': (of) => `moved to API version ${of('version')}`,
   'emergency_stop.ordered': () => 'ordered an emergency stop',
   'feed.rewound': () => 'found that the feed has lost history',
-  'game.test_enabled': (of) => `turned ${of('gameId')} on`,
-  'game.test_disabled': (of) => `turned ${of('gameId')} off`,
-  'game.live_requested': (of) => `requested live access to ${of('gameId')}`,
-  'game.live_taken_back': (of) => `gave up live access to ${of('gameId')}`,
-  'game.live_granted': (of) => `granted live access to ${of('gameId')}`,
-  'game.live_denied': (of) => `denied live access to ${of('gameId')}`,
-  'game.live_withdrawn': (of) => `withdrew live access to ${of('gameId')}`,
+  'game.test_enabled': (of, names) => `turned ${named(of('gameId'), names)} on`,
+  'game.test_disabled': (of, names) => `turned ${named(of('gameId'), names)} off`,
+  'game.live_requested': (of, names) => `requested live access to ${named(of('gameId'), names)}`,
+  'game.live_taken_back': (of, names) => `gave up live access to ${named(of('gameId'), names)}`,
+  'game.live_granted': (of, names) => `granted live access to ${named(of('gameId'), names)}`,
+  'game.live_denied': (of, names) => `denied live access to ${named(of('gameId'), names)}`,
+  'game.live_withdrawn': (of, names) => `withdrew live access to ${named(of('gameId'), names)}`,
   'invite.created': (of) => `invited ${of('email')} as ${of('role')}`,
   'invite.revoked': () => 'took an invite back',
   'invite.accepted': (of) => `joined as ${of('role')}`,
   'key.created': (of) => `created the key ${of('label')}, …${of('last4')}`,
-  'key.rotated': (of, names) => `replaced the key ${key(of('keyId'), names)}`,
-  'key.revoked': (of, names) => `revoked the key ${key(of('keyId'), names)}`,
-  'member.role_changed': (of, names) => `made ${key(of('uid'), names)} ${of('role')}`,
-  'member.removed': (of, names) => `removed ${key(of('uid'), names)}`,
+  'key.rotated': (of, names) => `replaced the key ${named(of('keyId'), names)}`,
+  'key.revoked': (of, names) => `revoked the key ${named(of('keyId'), names)}`,
+  'member.role_changed': (of, names) => `made ${named(of('uid'), names)} ${of('role')}`,
+  'member.removed': (of, names) => `removed ${named(of('uid'), names)}`,
   'origin.added': (of) => `let ${of('origin')} show the frame`,
   'origin.removed': (of) => `removed the origin ${of('origin')}`,
   'prices.set': () => 'set the prices',
@@ -52,7 +52,7 @@ const SENTENCES: Record<string, Say> = {
   'theme.set': () => 'changed the theme',
   'totp.enrolled': () => 'began to connect an authenticator',
   'totp.activated': () => 'connected an authenticator',
-  'totp.reset': (of, names) => `reset the authenticator of ${key(of('uid'), names)}`,
+  'totp.reset': (of, names) => `reset the authenticator of ${named(of('uid'), names)}`,
   'totp.verified': () => 'gave a code',
   'totp.locked': () => 'locked the authenticator by wrong codes',
   'webhook.saved': (of) => `saved the webhook ${of('url')}`,
