@@ -78,6 +78,26 @@ def test_a_developer_is_offered_what_a_developer_may_and_refused_the_rest(
     assert _refusals(member, *_ADMINS_ALONE) == {(403, "role_forbidden")}
 
 
+def test_an_admin_alone_sees_on_the_page_of_members_who_has_an_authenticator(
+    admin: Visitor, member: Visitor
+) -> None:
+    admin.open("/portal/members")
+    admin.stands_at("Members")
+    people = admin.page.get_by_role("region", name="Members", exact=True)
+    for address, state in (("admin@demo.example", "connected"), (_DEVELOPER, "none yet")):
+        row = people.get_by_role("row").filter(has_text=address)
+        expect(row.get_by_role("cell", name=state, exact=True)).to_be_visible()
+    assert axe_faults_in_both_schemes(admin.page) == []
+    admin.page.set_viewport_size({"width": 360, "height": 700})
+    assert admin.page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert people.evaluate("box => box.scrollWidth - box.clientWidth") == 0
+    admin.page.set_viewport_size({"width": 1280, "height": 720})
+    member.open("/portal/members")
+    member.stands_at("Members")
+    member.page.get_by_role("rowheader", name=_DEVELOPER).wait_for()
+    assert member.page.get_by_role("columnheader", name="Authenticator").count() == 0
+
+
 def test_a_member_whose_role_is_changed_is_offered_less_at_the_next_reading(
     admin: Visitor, member: Visitor
 ) -> None:

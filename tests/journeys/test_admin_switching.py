@@ -200,6 +200,28 @@ async def test_an_admin_resets_the_authenticator_of_another_one_but_not_their_ow
     check_refusal(await admin.call("DELETE", "members/nobody/totp"), 404, "member_not_found")
 
 
+async def test_admins_alone_see_which_members_have_an_authenticator_in_force(
+    admin: AdminClient,
+) -> None:
+    await admin.add_member("ann", "developer", "closed")
+    await admin.add_member("dev", "developer", "none")
+    await admin.add_member("val", "viewer", "none")
+    await admin.call_ok("POST", "totp/enroll", who="val")  # pending: no code was given yet
+    listed = (await admin.call_ok("GET", "members"))["members"]
+    assert {member["uid"]: member["hasAuthenticator"] for member in listed} == {
+        BOSS: True,
+        "ann": True,
+        "dev": False,
+        "val": False,
+    }
+    await admin.call_ok("DELETE", "members/ann/totp")
+    again = (await admin.call_ok("GET", "members"))["members"]
+    assert [member["uid"] for member in again if member["hasAuthenticator"]] == [BOSS]
+    for who in ("dev", "val"):
+        seen = (await admin.call_ok("GET", "members", who=who))["members"]
+        assert {tuple(member) for member in seen} == {("uid", "email", "role", "joinedAt")}
+
+
 async def test_a_window_that_another_sign_in_of_the_same_member_opened_is_of_no_use(
     admin: AdminClient,
 ) -> None:

@@ -107,6 +107,17 @@ async def test_a_revoked_invite_is_not_accepted(database: Database) -> None:
     assert await commit(database, *invites.insert_invite("other", 1, INVITE)) is Outcome.CONFLICT
 
 
+async def test_only_an_account_s_own_authenticators_in_force_are_listed(database: Database) -> None:
+    for partner_id, uid, factor in (
+        ("acme", "ada", FULL),
+        ("acme", "ben", Factor()),
+        ("acme", "cal", Factor(pending_sealed_secret="pending")),
+        ("other", "dan", FULL),
+    ):
+        await commit(database, factors.put_factor(partner_id, uid, factor))
+    assert await factors.list_enrolled(database.reader, "acme") == {"ada"}
+
+
 @pytest.mark.parametrize("factor", [Factor(), FULL, Factor(wrong_codes=4)])
 async def test_an_authenticator_is_read_as_it_was_written(
     factor: Factor, database: Database

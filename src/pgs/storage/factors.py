@@ -38,6 +38,16 @@ def delete_factor(partner_id: str, uid: str) -> Stmt:
     return Stmt("factors.delete_factor", {"partner_id": partner_id, "uid": uid})
 
 
+async def list_enrolled(reader: Reader, partner_id: str) -> frozenset[str]:
+    """Return the uids of an account's members with an authenticator in force, not a pending one.
+
+    There are at most `MEMBERS_MAX`, because a removed member's authenticator is deleted.
+    """
+    return frozenset(
+        str(uid) for (uid,) in await reader.all("factors.list_enrolled", partner_id=partner_id)
+    )
+
+
 async def admin_has_factor(reader: Reader, partner_id: str) -> bool:
     """Return whether an admin of the account has enrolled an authenticator."""
     return bool(await reader.one("factors.admin_has_factor", partner_id=partner_id))

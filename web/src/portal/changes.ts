@@ -16,6 +16,8 @@ export interface Member {
   email: string;
   role: 'admin' | 'developer' | 'viewer';
   joinedAt: number;
+  /** Whether an authenticator is connected. Only admins are told. */
+  hasAuthenticator?: boolean;
 }
 
 export interface Change {

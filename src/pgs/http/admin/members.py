@@ -1,6 +1,7 @@
 """Members of the account and their roles."""
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from pgs.actors.messages.account.factors import ResetFactor
 from pgs.actors.messages.account.people import ChangeRole, RemoveMember
@@ -10,6 +11,7 @@ from pgs.http.admin.authorization import AdminCall, account_now, change
 from pgs.http.admin.endpoints import admin_list, admin_write
 from pgs.http.api.endpoint import Answer
 from pgs.http.api.lists import Wanted, cut, follow, wanted_page
+from pgs.storage.factors import list_enrolled
 
 
 class NewRole(msgspec.Struct, frozen=True):
@@ -27,10 +29,20 @@ class MemberRecord(msgspec.Struct, frozen=True, rename="camel"):
     joined_at: int
 
 
+class ListedMember(MemberRecord, frozen=True, rename="camel"):
+    """A member in the list. `has_authenticator` says whether one is in force.
+
+    Only admins see it: somebody who stole the sign-in of a member without an authenticator could
+    connect one of their own.
+    """
+
+    has_authenticator: bool | UnsetType = UNSET
+
+
 class MemberPage(msgspec.Struct, frozen=True, rename="camel"):
     """A page of the members, in the order in which they joined."""
 
-    members: list[MemberRecord]
+    members: list[ListedMember]
     next_cursor: str | None
     has_more: bool
 
@@ -40,6 +52,10 @@ _KIND = "admin.members"
 
 def _record(member: Member) -> MemberRecord:
     return MemberRecord(member.uid, member.email, member.role, member.joined_at)
+
+
+def _listed(member: Member, has_authenticator: bool | UnsetType) -> ListedMember:
+    return ListedMember(member.uid, member.email, member.role, member.joined_at, has_authenticator)
 
 
 def _uid(member: Member) -> str:
@@ -53,7 +69,14 @@ async def list_members(call: AdminCall) -> Answer:
     shown, page = cut(
         call, _KIND, wanted, follow(list(account_now(call).members.values()), wanted, _uid), _uid
     )
-    return MemberPage([_record(member) for member in shown], page.next_cursor, page.has_more)
+    if call.principal.role != "admin":
+        listed = [_listed(member, UNSET) for member in shown]
+    else:
+        enrolled = await list_enrolled(
+            call.services.parts.database.reader, call.principal.account.partner_id
+        )
+        listed = [_listed(member, member.uid in enrolled) for member in shown]
+    return MemberPage(listed, page.next_cursor, page.has_more)
 
 
 async def change_role(call: AdminCall) -> Answer:

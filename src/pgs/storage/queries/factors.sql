@@ -19,6 +19,9 @@ on conflict (partner_id, uid) do update set
 -- name: delete_factor!
 delete from factor where partner_id = :partner_id and uid = :uid;
 
+-- name: list_enrolled
+select uid from factor where partner_id = :partner_id and sealed_secret is not null;
+
 -- name: admin_has_factor^
 select factor.uid
 from factor

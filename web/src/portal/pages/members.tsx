@@ -187,6 +187,12 @@ function People({ members, account, busy, ask: onAsk }: PeopleProps) {
     },
     { head: 'Since', cell: ({ joinedAt }: Member) => dayOf(joinedAt) },
   ];
+  const told = members.some(({ hasAuthenticator }) => hasAuthenticator !== undefined);
+  const authenticator = {
+    head: 'Authenticator',
+    cell: ({ hasAuthenticator }: Member) =>
+      hasAuthenticator ? <Tag tone="good">connected</Tag> : <Tag>none yet</Tag>,
+  };
   const acts = {
     head: '',
     cell: (member: Member) => (
@@ -200,7 +206,7 @@ function People({ members, account, busy, ask: onAsk }: PeopleProps) {
   return (
     <Table
       label="Members"
-      columns={onAsk === null ? columns : [...columns, acts]}
+      columns={[...columns, ...(told ? [authenticator] : []), ...(onAsk === null ? [] : [acts])]}
       rows={members}
       keyOf={({ uid }) => uid}
     />
