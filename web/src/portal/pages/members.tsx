@@ -187,50 +187,64 @@ function People({ members, account, busy, ask: onAsk }: PeopleProps) {
     },
     { head: 'Since', cell: ({ joinedAt }: Member) => dayOf(joinedAt) },
   ];
-  const told = members.some(({ hasAuthenticator }) => hasAuthenticator !== undefined);
-  const authenticator = {
-    head: 'Authenticator',
-    cell: ({ hasAuthenticator }: Member) =>
-      hasAuthenticator ? <Tag tone="good">connected</Tag> : <Tag>none yet</Tag>,
-  };
-  const acts = {
-    head: '',
-    cell: (member: Member) => (
-      <Acts
-        {...{ member, busy }}
-        onReset={member.uid === account.uid ? null : () => onAsk?.({ kind: 'reset', member })}
-        onRemove={fixed(member) ? null : () => onAsk?.({ kind: 'remove', member })}
-      />
-    ),
-  };
+  const forAdmins = [
+    {
+      head: 'Authenticator',
+      cell: (member: Member) => (
+        <Authenticator
+          {...{ member, busy }}
+          onReset={member.uid === account.uid ? null : () => onAsk?.({ kind: 'reset', member })}
+        />
+      ),
+    },
+    {
+      head: '',
+      cell: (member: Member) =>
+        !fixed(member) && (
+          <Button
+            small
+            kind="no"
+            busy={busy}
+            about={member.email}
+            onPress={() => onAsk?.({ kind: 'remove', member })}
+          >
+            Remove
+          </Button>
+        ),
+    },
+  ];
   return (
     <Table
       label="Members"
-      columns={[...columns, ...(told ? [authenticator] : []), ...(onAsk === null ? [] : [acts])]}
+      columns={onAsk === null ? columns : [...columns, ...forAdmins]}
       rows={members}
       keyOf={({ uid }) => uid}
     />
   );
 }
 
-interface ActsProps {
+interface AuthenticatorProps {
   member: Member;
   busy: boolean;
   onReset: (() => void) | null;
-  onRemove: (() => void) | null;
 }
 
-function Acts({ member: { email }, busy, onReset, onRemove }: ActsProps) {
+// A member whose authenticator is pending can be locked too, so it is always possible to reset.
+function Authenticator({ member, busy, onReset }: AuthenticatorProps) {
+  const { email, hasAuthenticator } = member;
   return (
     <div class="row">
+      {hasAuthenticator === true && <Tag tone="good">connected</Tag>}
+      {hasAuthenticator === false && <Tag>none yet</Tag>}
       {onReset !== null && (
-        <Button small kind="plain" busy={busy} about={`of ${email}`} onPress={onReset}>
-          Reset the authenticator
-        </Button>
-      )}
-      {onRemove !== null && (
-        <Button small kind="no" busy={busy} about={email} onPress={onRemove}>
-          Remove
+        <Button
+          small
+          kind="plain"
+          busy={busy}
+          about={`the authenticator of ${email}`}
+          onPress={onReset}
+        >
+          Reset
         </Button>
       )}
     </div>
