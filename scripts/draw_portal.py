@@ -76,6 +76,7 @@ def _draw(browser: Browser, demo: dict[str, str]) -> None:
         visitor.go("test", "Home")
         _shoot(visitor, "home")
         visitor.go("test/try", "Try it")
+        visitor.page.get_by_label("Game", exact=True).select_option(label="Connect Four")
         visitor.press("Seat two test players")
         visitor.page.get_by_text("alice is to move.").wait_for()
         for number, column in _MOVES:
