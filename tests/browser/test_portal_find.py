@@ -293,6 +293,12 @@ def test_your_reference_is_a_column_where_there_is_room(viewer: Visitor, played:
     expect(page.get_by_role("cell", name="cart-5512", exact=True)).to_have_count(2)
     page.set_viewport_size({"width": 900, "height": 800})
     expect(page.get_by_role("columnheader", name="Your reference")).to_be_hidden()
+    viewer.go("test/find", "Find a match")
+    page.set_viewport_size({"width": 360, "height": 800})
+    table.locator("tbody tr").first.wait_for()
+    shown = table.locator('td[data-l="Your reference"]:visible').all_inner_texts()
+    assert shown
+    assert all(shown)  # a match without a reference has no empty line for it
     page.set_viewport_size({"width": 1280, "height": 800})
     assert axe_faults_in_both_schemes(page) == []
 

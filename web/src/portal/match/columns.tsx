@@ -37,7 +37,7 @@ export function matchColumns(
     cell: (match) => {
       const seats = player === null ? match.seats : [mine(match)];
       const text = seats.flatMap(({ partnerRef = [] }) => partnerRef).join(', ');
-      return <span title={text}>{cutTo(text, REFERENCE_MAX)}</span>;
+      return text === '' ? null : <span title={text}>{cutTo(text, REFERENCE_MAX)}</span>;
     },
   };
   return [
