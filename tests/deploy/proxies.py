@@ -20,6 +20,8 @@ from tests.journeys.service import until
 from tests.tools import find_tool
 
 DEPLOY: Final = Path(__file__).parents[2] / "deploy"
+OWNERS_MAP: Final = "owners.map"
+"""The file in nginx's folder with the owners that `deploy/nginx/pgs-owners` writes."""
 
 
 class Proxy(msgspec.Struct, frozen=True):
@@ -70,6 +72,7 @@ def nginx(places: Places) -> tuple[list[str], list[str]]:
     if places.nodes:
         addresses = enumerate(places.nodes.values(), 1)
         service = {f"10.0.0.{number}:8000": address for number, address in addresses}
+        service["/etc/nginx/pgs-owners.ma[p]"] = f"{folder}/owners.ma[p]"
     (folder / "pgs.conf").write_text(
         adapted(
             "nginx/nodes.conf" if places.nodes else "nginx/pgs.conf",

@@ -67,8 +67,8 @@ async def node_for(
 def first_requests_only(kind: str, nodes: StandIns) -> bool:
     """Return whether nodes forwarded only requests whose owner the proxy could not know yet.
 
-    HAProxy learns a shard's owner with the first request. nginx cannot, but sends all requests of
-    one slot, or of one partner's frames, to the same node.
+    HAProxy learns a shard's owner with the first request. nginx, without `pgs-owners`, sends all
+    requests of one slot, or of one partner's frames, to the same node.
     """
     places = 2 if kind == "nginx" else 1
     forwarding = [name for name, events in nodes.events.items() if "forwarded" in events]

@@ -14,7 +14,7 @@ from tests.tools import find_tool
 
 SYSTEMD = Path(__file__).parents[2] / "deploy" / "systemd"
 SCRIPT = SYSTEMD / "pgs-backup"
-UNITS = ("pgs.service", "pgs-backup.service", "pgs-backup.timer")
+UNITS = ("pgs.service", "pgs-backup.service", "pgs-backup.timer", "pgs-owners.service")
 
 _EXPOSURE_MAX = 2.0
 """What `systemd-analyze security` may find, from 0 to 10. A unit without any protection has 9.6."""
