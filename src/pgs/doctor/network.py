@@ -25,7 +25,8 @@ _FRAME_BYTES: Final = 1024 * 1024
 
 
 LOOK_UP_S: Final = 5.0
-"""Seconds for a look-up. Look-ups of webhooks may take 2 s, so a slower answer is a fault."""
+"""Seconds for a look-up. The service gives a nudge's look-up and connection 2 s together, so a
+look-up of more than 5 s is a fault."""
 
 
 async def service(config: Config) -> Finding:

@@ -13,8 +13,8 @@ from pgs.storage.reader import Reader
 from pgs.storage.writer import Writer
 
 SINCE_MAX: Final = 1
-"""Reads of a past feed position (`since`) that run at the same time. Digests have a bound of their
-own: each may read for a second, and a partner that reads its feed must not wait for them."""
+"""Reads of a past feed position (`since`) that run at the same time. Digests have a separate bound:
+each digest may read for a second, and a partner that reads its feed must not wait for digests."""
 
 
 class Database(Protocol):

@@ -25,7 +25,7 @@ def open_database(config: Config, *, inline: bool, on_locked: OnLocked) -> Datab
     """Return the database of `config`, up to date and locked for this process.
 
     `inline` reads and commits on the event loop's thread. `on_locked` is called before the database
-    is touched; its argument tells whether the database will be new. If it raises, the database is
+    is touched; its argument says whether the database will be new. If it raises, the database is
     not opened. Raises `BadSettings`, `DataFolderInUse`, `DataRefused`, `SchemaNewer` or
     `StoreOutage`.
     """

@@ -16,8 +16,8 @@ FAULTS_LISTED = 100
 """Faults listed in one report. A longer list would not help an operator more."""
 
 PAGE = 1000
-"""Rows of a ledger that the check reads in one page: about half a megabyte. At a fault it has two
-pages in memory."""
+"""Rows of a ledger that the check reads in one page: about half a megabyte. At a fault, two
+pages are in memory."""
 
 
 class LedgerTotals(msgspec.Struct, frozen=True, rename="camel"):

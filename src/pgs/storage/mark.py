@@ -25,10 +25,10 @@ State = Literal["making", "open", "closed"]
 class Mark(msgspec.Struct, frozen=True):
     """What the last process knew of the database.
 
-    `state`: the database was being made, was open, or was closed properly. `database`: the number
-    that SQLite keeps in the file's header, drawn when the file was made. `commits`: the least
-    number of the writer's commits that the database must have. `file`, `log`: the inodes of the
-    database and of its log while they were open.
+    `state`: the database was being made, was open, or was closed properly. `database`: a random
+    number, drawn when the database was made: SQLite keeps it in the file's header, PostgreSQL in a
+    row. `commits`: the least number of the writer's commits that the database must have. `file`,
+    `log`: the inodes of SQLite's database and of its log while they were open.
     """
 
     state: State

@@ -69,7 +69,7 @@ def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
     if tuple(names) in _FIELDS:
         return msgspec.structs.astuple  # reading a seat's fields by name takes eight times as long
     if len(names) > 1:
-        return itemgetter(*names)  # the fastest, but no tuple for a single name
+        return itemgetter(*names)  # the fastest, but it returns no tuple for a single name
     return lambda params: tuple(params[name] for name in names)
 
 

@@ -47,8 +47,9 @@ async def open_matches(reader: Reader, after: OpenRow | None, page_size: int) ->
 async def count_open(reader: Reader, overdue_since: int) -> tuple[OpenCount, OpenCount]:
     """Return the counts of the open charges and of the open payouts.
 
-    Those open since `overdue_since` or earlier count as open for too long. It reads every seat that
-    waits and every match that nobody has joined, so call it on a thread.
+    Those open since `overdue_since` or earlier count as overdue. This reads every seat that waits
+    and every match that runs, because these too have a time at which they are due: call it through
+    `read_in_bulk`.
     """
     since: Params = {"overdue_since": overdue_since}
     charges, payouts = await reader.together(

@@ -34,7 +34,8 @@ from pgs.storage.invoices import (
 )
 
 PARTNERS = 20
-"""Partners whose invoices one call assembles: a second or less, so that progress can be shown."""
+"""Partners whose invoices one call assembles. It takes a second or less, so that the
+terminal can show progress after each call."""
 
 PAGE = 1000
 """Invoices, or lines, in one answer: such an answer has some hundred KB."""

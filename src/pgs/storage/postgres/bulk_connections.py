@@ -15,7 +15,8 @@ from psycopg import pq
 from pgs.storage.postgres.connection import Connection
 
 IDLE_READERS: Final = 4
-"""Connections for bulk reads that stay open between two reads: one for each limiter."""
+"""Connections for bulk reads that stay open between two reads: one for each of the four
+limits of `Database`."""
 
 
 class BulkConnections:
@@ -60,7 +61,11 @@ class BulkConnections:
         connection.close()
 
     def renew(self) -> None:
-        """Close the idle connections, and keep none of those that are open or being opened."""
+        """Close the idle connections; the others are closed instead of becoming idle.
+
+        A connection in use is closed when it is given back, one that is being opened as soon as it
+        is open.
+        """
         with self._guard:
             idle, self._idle = self._idle, []
             self._fresh.clear()

@@ -152,7 +152,7 @@ class PostgresCommits:
             return None
         self._guard.committed(_first_number(results[-2]))
         for job in jobs:
-            # Each job has its own value, because a value can be unwrapped only once.
+            # Each job has its own `Value`, because a `Value` can be unwrapped only once.
             job.result = outcome.Value(Outcome.COMMITTED)
         return None
 

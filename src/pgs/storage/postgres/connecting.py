@@ -53,7 +53,7 @@ def connect(url: str, name: str, **settings: str) -> pq.abc.PGconn:
         info = conninfo.make_conninfo(
             url,
             application_name=name,
-            # A standby would refuse what the writer sends, and lack what it has just committed.
+            # A standby would refuse the writer's statements, and may lack the newest commits.
             target_session_attrs="primary",
             keepalives_idle=1,
             keepalives_interval=1,

@@ -1,7 +1,8 @@
 """Copies a whole database from one engine to the other, row by row, and compares both.
 
 Nothing is renumbered: heads, feed positions, sealed secrets and the count of commits stay, so that
-cursors, keys and the data folder's mark stay valid. No service may use either database.
+cursors, keys and the data folder's mark stay valid. No service may use either database
+meanwhile.
 """
 
 from __future__ import annotations

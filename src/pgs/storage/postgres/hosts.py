@@ -130,8 +130,9 @@ def first_of(
 ) -> str:
     """Return the first of the addresses whose server confirms a commit. Raises `StoreOutage`.
 
-    The next one is asked after `head_start_s` seconds without an answer. The server `besides` is
-    not asked, whatever its name: it is its IP address or the folder of its socket, and its port.
+    The next one is asked after `head_start_s` seconds without an answer. `besides` names a server
+    that is not asked, by its IP address (or the folder of its socket) and its port, so that it is
+    recognised under any host name.
     """
     answers: SimpleQueue[_Asking] = SimpleQueue()
     asked: list[_Asking] = []

@@ -23,8 +23,8 @@ _ACCEPT: Final = (
 )
 
 # Two rows beside the writer's count: `database`, a random number drawn when the database was made,
-# and `server`, a number of the server that holds it. A restored dump has the same number of the
-# database, but lies on a server with another number.
+# and `server`, a number of the server that holds it. A restored dump has the same
+# `database`, but lies on a server with another number.
 _DRAW: Final = (
     "insert into heartbeat (name, beats) "
     "select 'database', 1 + floor(random() * 2147483646)::bigint "
@@ -86,7 +86,7 @@ def judge_new(mark: Mark | None, key_file: Path) -> None:
 
 
 def judge(mark: Mark | None, identity: DatabaseIdentity, commits: int) -> None:
-    """Raise `DataRefused` if the mark names another database, or more commits than it has."""
+    """Raise `DataRefused` if the mark names another database, or more commits than this one has."""
     if mark is None or mark.state == "making":
         return
     if identity.number != mark.database:

@@ -1,8 +1,8 @@
 """The writer of one of several nodes. Its thread also takes and hands over shards, and beats.
 
-Everything that the node writes goes over one session, whose locks tell which shards it owns. A job
-has the number of the session during which it was decided. Only the event loop raises that number,
-after it has dropped everything that it held in memory under the old number.
+Everything that the node writes goes over one session, whose locks decide which shards the node
+owns. A job has the number of the session during which it was decided. Only the event loop raises
+that number, after it has dropped everything that it held in memory under the old number.
 """
 
 from __future__ import annotations

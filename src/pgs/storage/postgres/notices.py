@@ -40,8 +40,8 @@ TOLD: Final = frozenset(
         "terms.insert_terms",
     }
 )
-"""The statements that change what every node holds in memory. Each change of an account has one of
-the first two."""
+"""The statements that change what every node holds in memory. Every transaction that
+changes an account has one of the two that begin with `accounts`."""
 
 TELL: Final[tuple[Statement, Values]] = (
     Statement(

@@ -62,7 +62,7 @@ class _Waiter:
             self._wake(outcome.Value(None))
 
     def begin_again(self) -> list[_Asked]:
-        """Return all queries of the task, to be sent again, since all must read one moment."""
+        """Return all queries of the task, to be sent again, since they must be read together."""
         if self.begins_again or self.error is not None:
             return []
         self.begins_again, self.left = True, len(self.asked)

@@ -50,7 +50,7 @@ class SqliteDatabase:
         `inline` reads and commits on the event loop's thread. It is for tests, whose virtual clock
         does not wait for other threads. `factory` is the class of connections, for tests that break
         them. `key_file` is the key ring's place, by default in the folder. `on_locked` is called
-        before the database file is touched; its argument tells whether the file will be new. If it
+        before the database file is touched; its argument says whether the file will be new. If it
         raises, the database is not opened. Raises `DataFolderInUse`, `DataRefused`, `SchemaNewer`
         or `StoreOutage`.
         """

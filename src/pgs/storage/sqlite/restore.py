@@ -145,7 +145,7 @@ def copy_file(source: Path, target: Path) -> None:
 
 
 def _make_sound(part: Path, source: Path) -> int:
-    """Apply the log, bring the schema up to date, check everything; return the commits it holds."""
+    """Apply the log, update the schema, check everything; return how many commits it holds."""
     header_number(part)
     connection = connect(part)
     try:
