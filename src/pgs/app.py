@@ -87,7 +87,7 @@ async def open_core(
     `outbound` replaces the client that calls partners' endpoints. A new account is pinned to the
     current version of `versions`.
     With `inline`, the event loop's thread commits, for tests on a virtual clock.
-    `on_settlement_call` is told of every call to the settlement server. Raises `BadSettings`,
+    `on_settlement_call` is called after each call to the settlement server. Raises `BadSettings`,
     `DataFolderInUse` and `BadKeyFile`.
     """
     clock, rng = clock or SystemClock(on_event), rng or SystemRng()

@@ -330,7 +330,7 @@ def _check_identity(config: Config) -> None:
 
 def _check_settlement(config: Config) -> None:
     url, token_file = config.settlement_url, config.settlement_token_file
-    # The longest path that is appended to it names a payout: two ids of 64 characters.
+    # The longest path that is appended to the URL names a payout: two ids of 64 characters.
     longest = f"{url.rstrip('/')}/payouts/{'x' * 64}:{'x' * 64}"
     if url and ("?" in url or parse_service_url(longest) is None):
         raise BadSettings(

@@ -100,7 +100,7 @@ class Metrics:
 
 
 class _Build(Collector):
-    """Tells which version runs."""
+    """A series whose label is the version that runs."""
 
     def collect(self) -> Iterable[Metric]:
         """Return one series that is always 1."""

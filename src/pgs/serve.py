@@ -93,7 +93,7 @@ async def running(
 ) -> AsyncIterator[RunningService]:
     """Yield the service with its listeners open; when the block ends, drain and stop it.
 
-    Only tests and the demo give `outbound` and `resolver`; no setting does. `owners` tells which of
+    Only tests and the demo give `outbound` and `resolver`; no setting does. `owners` knows which of
     several nodes owns a partner; without it this node owns all. Raises what binding the listeners
     and opening the data folder raise.
     """

@@ -77,7 +77,7 @@ class _Lost(Exception):
 
 
 class _MatchView(msgspec.Struct):
-    """What one bot knows of its match, and its counts of failed connections and messages."""
+    """What one bot knows of its match, and counts of failed connections and refused messages."""
 
     match_id: str | None
     game_id: str = ""
@@ -226,7 +226,10 @@ async def _hear(socket: WebSocketConnection) -> dict[str, Any]:
 async def _socket(
     url: str, token: str, trust: ssl.SSLContext | None
 ) -> AsyncIterator[WebSocketConnection]:
-    """Yield an open socket. Raises `_Lost` or `BotStopped` when it ends, never a group."""
+    """Yield an open socket. Raises `_Lost` or `BotStopped` when it ends.
+
+    It never raises an exception group.
+    """
     where = urlsplit(url)
     host, port = where.hostname or "", where.port or (443 if where.scheme == "wss" else 80)
     ended: Exception | None = None

@@ -40,7 +40,7 @@ class _Wanted(msgspec.Struct):
     game_id: str = msgspec.field(name="gameId")
     player: int = 0
     void: str | None = None
-    """The running match that the new one may end."""
+    """The running match that may be ended, so that the new one can begin."""
 
 
 class Site:
