@@ -91,7 +91,7 @@ export class Controller {
     this.#client.start(token);
   }
 
-  /** Speaks the first of some languages that has a catalogue. */
+  /** Changes to the first of some languages that has a catalogue. */
   async setLanguage(tags: readonly string[]): Promise<void> {
     const language = chooseLanguage(tags);
     if (language === this.#language) return;

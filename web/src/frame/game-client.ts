@@ -248,7 +248,7 @@ export class GameClient {
     if (final !== undefined) {
       this.#stop(final);
     } else if (code === SERVER_STOPPING && !this.#hasReconnectedAtOnce) {
-      // The code asks clients to reconnect at once. After a second one in a row the client waits.
+      // This code asks clients to reconnect at once. If it comes twice in a row, the client waits.
       this.#hasReconnectedAtOnce = true;
       this.#listener.onSocketState({ kind: 'connecting' });
       this.#connect();

@@ -42,12 +42,12 @@ interface HostMessage {
 export interface Document {
   partnerId: string | null;
   environment: string | null;
-  /** The origins that may embed it. */
+  /** The origins that may embed the frame. */
   origins: string[];
   theme: Theme | null;
 }
 
-/** Returns the data in the document. What cannot be read is null, or no origin at all. */
+/** Returns the data in the document. A field that cannot be read is null or an empty list. */
 export function readDocument(data: string | null | undefined): Document {
   let read: Record<string, unknown> = {};
   try {

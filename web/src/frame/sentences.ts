@@ -50,7 +50,7 @@ const VOID = ['no_opponent', 'cancelled', 'both_absent', 'account_inactive', 'pl
 const isVoid = (key: string): key is Extract<Key, `void.${string}`> =>
   [...VOID, 'emergency_stop'].some((reason) => key === `void.${reason}`);
 
-/** Returns who won, with the amount where it is told. */
+/** Returns who won, with the amount if it is known and to be shown. */
 export function resultText(play: Play, ending: Ending, locale: Locale): string {
   const { outcome, result, dueUsdCents } = ending;
   if (outcome === 'no_contest') return locale.text('end.void');

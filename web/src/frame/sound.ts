@@ -49,8 +49,8 @@ const ATTACK_S = 0.006;
 let audio: AudioContext | null = null;
 
 /**
- * Plays a sound. Browsers allow it only after the player has pressed something. What was asked
- * before would then be heard all at once, so it is dropped.
+ * Plays a sound. Browsers allow it only after the player has pressed something. Sounds that
+ * were asked for before would then be heard all at once, so they are dropped.
  */
 export function play(name: SoundName): void {
   if (navigator.userActivation?.hasBeenActive === false) return;

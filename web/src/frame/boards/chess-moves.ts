@@ -18,7 +18,7 @@ export const indexOf = (square: string): number =>
 
 export const isWhite = (letter: string): boolean => letter < 'a';
 
-/** Returns whether the piece on a square attacks another one, whatever stands there. */
+/** Returns whether the piece on a square attacks another square, whatever stands there. */
 export function reaches(squares: readonly string[], from: number, to: number): boolean {
   const letter = squares[from] ?? EMPTY;
   const [x, y] = [(to % 8) - (from % 8), (to >> 3) - (from >> 3)];

@@ -82,7 +82,7 @@ export interface Adapter {
   Decoration?: FunctionComponent<{ board: Board }>;
   /** Lets pieces be dragged. It is a hook. */
   useDrag?: typeof useDrag;
-  /** Asks between several moves to the same cell. */
+  /** Asks which of several moves to the same cell is meant. */
   Choices?: FunctionComponent<ChoicesProps>;
   /**
    * How shapes other than discs are drawn: the content of an SVG with `units` a side. `kind` is the
@@ -93,7 +93,7 @@ export interface Adapter {
   say(move: string): string | KeyedText;
   /**
    * Returns how a game that was played to its end was won or drawn, as the side `you` sees it, or
-   * null if the state does not tell.
+   * null if the state does not show it.
    */
   how(state: unknown, you: Side, drawn: boolean): KeyedText | null;
   /** Returns the state after a legal move of a side, as far as the board shows it. */

@@ -41,7 +41,7 @@ export function BoardArea({
     <div class={classes.filter(Boolean).join(' ')}>
       {adapter !== null && board !== null && (
         <Grid
-          // A grid keeps its adapter, whose hooks it calls.
+          // Each game needs a new grid, because a grid calls the hooks of its adapter.
           key={adapter.gameId + (match?.matchId ?? '')}
           adapter={adapter}
           board={board}

@@ -46,8 +46,8 @@ function untilReleased(onMove: Listener, onEnd: Listener): void {
 
 /**
  * Lets pieces be picked up and dragged by mouse, finger or pen. A piece is held as soon as it is
- * pressed. One that was dropped stays where it is while `waits`: while the player chooses a
- * promotion. Returns the listeners of the board, and the id of the cell where a piece was dropped
+ * pressed. While `waits` is true, because the player chooses a promotion, a dropped piece stays
+ * where it is. Returns the listeners of the board, and the id of the cell where a piece was dropped
  * last.
  */
 export function useDrag(entry: MoveEntry, waits: boolean) {
