@@ -12,12 +12,12 @@ export function go(path: string, replace = false): void {
 
 let held: string | null = null;
 
-/** Stays at the present address until it is called with false. */
+/** Keeps the reader at the present address until called with false. */
 export function hold(on: boolean): void {
   held = on ? location.href : null;
 }
 
-/** Lets Back do nothing while the address is held. Call it before anything else listens. */
+/** Makes Back do nothing while the address is held. Call it before others listen to `popstate`. */
 export function guardBack(): void {
   addEventListener('popstate', (event) => {
     if (held === null) return;

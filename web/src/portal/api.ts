@@ -88,7 +88,7 @@ export interface Questions {
   tellMerged(): void;
 }
 
-/** How often a page is read while the account changes. */
+/** How many times a page is read, at most, while the account changes. */
 const TRIES_MAX = 5;
 /** How many answers' revisions are kept: more than a page reads at the same time. */
 const ANSWERS_KEPT = 100;

@@ -16,7 +16,7 @@ interface Read {
   tiers?: { tierId: string; name: string }[];
 }
 
-/** Reads the names. While they are not there, or if that fails, the ids stand for them. */
+/** Reads the names. Until they have come, or if reading fails, the ids stand for them. */
 export function useCatalog(api: Api, environment: Environment): NameOf {
   const [names, setNames] = useState<ReadonlyMap<string, string>>(new Map());
   useEffect(() => {

@@ -16,7 +16,7 @@ export interface Member {
   email: string;
   role: 'admin' | 'developer' | 'viewer';
   joinedAt: number;
-  /** Whether an authenticator is connected. Only admins are told. */
+  /** Whether an authenticator is connected. Absent unless the reader is an admin. */
   hasAuthenticator?: boolean;
 }
 

@@ -18,7 +18,7 @@ interface NextStepProps {
   route: Route;
 }
 
-/** Reads what is missing after each change that was made while its page was open. */
+/** Reads what is missing after each change that was made while this page was open. */
 export function NextStep({ api, account, environment, route }: NextStepProps) {
   const { revision } = account;
   const opened = useRef(revision);

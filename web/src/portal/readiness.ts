@@ -1,4 +1,4 @@
-/** What an account still needs before a match, as the service tells it. */
+/** What an account still needs before a match, as the service reports it. */
 
 import { useCallback } from 'preact/hooks';
 import type { Api, Environment } from './api';
@@ -38,7 +38,7 @@ const LATEST = 5;
 
 /** What an account has and what it lacks for a match in an environment. */
 export interface Standing {
-  /** The game that it is about, which the service chooses: one that is on, if there is one. */
+  /** The game of that match, which the service chooses: one that is on, if there is one. */
   game: Game | null;
   readiness: Readiness | null;
   /** How many keys of the environment work. */

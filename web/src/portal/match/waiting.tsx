@@ -15,7 +15,7 @@ interface WaitingProps {
   seats: readonly Seat[];
 }
 
-/** What is held for a seat, in a few words. */
+/** The stake of a seat, and whether it is held, in a few words. */
 export const heldOf = ({ stakeStatus, stakeUsdCents }: Seat) =>
   `${dollars(stakeUsdCents)} ${stakeStatus === 'confirmed' ? 'held' : stakeStatus}`;
 

@@ -10,7 +10,7 @@ interface Kept {
   since: number;
 }
 
-/** By the sign-in's own API and environment, so that nobody sees what another account did. */
+/** By the `Api` of a sign-in and by environment, so that nobody sees what another account did. */
 const kept = new WeakMap<Api, Partial<Record<Environment, Kept>>>();
 
 const seconds = () => Math.floor(Date.now() / 1000);

@@ -42,7 +42,7 @@ export type LiveEvent = { at: number } & (
     }
   | { kind: 'budget'; left: number; burst: number }
   | { kind: 'lost'; events: number }
-  /** Made by the page itself, not sent by the service: it was left at `since` and opened again. */
+  /** Made by the page itself, not by the service: the page was left at `since` and opened again. */
   | { kind: 'away'; since: number }
 );
 

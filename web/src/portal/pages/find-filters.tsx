@@ -24,7 +24,7 @@ export interface Filters {
   to: string;
   game: string;
   tier: string;
-  /** What follows in the query of a call, or nothing without a filter. */
+  /** The filters as the query of a call has them; empty without a filter. */
   asked: string;
   /** Why the service would refuse the days, or nothing. */
   wrong: string;

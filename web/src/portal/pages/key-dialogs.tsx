@@ -103,7 +103,7 @@ function Revoke({ environment, asked, onAct, onLeave }: AskProps) {
   );
 }
 
-/** Whether a key has been used. It is asked again and again until it has. */
+/** Whether a key has been used. The service is asked again and again until this is so. */
 function useFirstCall(api: Api, keyId: string): boolean {
   const [used, setUsed] = useState(false);
   useEffect(() => {

@@ -259,7 +259,7 @@ function RolePick({ member, onPick }: { member: Member; onPick(role: Role): void
       value={member.role}
       onChange={(event) => {
         const chosen = event.currentTarget.value as Role;
-        event.currentTarget.value = member.role; // until it is done
+        event.currentTarget.value = member.role; // the old role, until the change is made
         onPick(chosen);
       }}
     >

@@ -44,7 +44,7 @@ interface Match {
 /** How often the match is read while its money is under way, in milliseconds. */
 const LOOK_MS = 1000;
 
-/** Reads the match whenever the stream tells of it, and until its money is recorded. */
+/** Reads the match at each event about it, and again and again until its money is recorded. */
 function useLife(api: Api, match: Match | null): Life | null {
   const [life, set] = useState<Life | null>(null);
   const matchId = match?.tried.matchId ?? null;

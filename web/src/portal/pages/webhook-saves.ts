@@ -1,4 +1,4 @@
-/** When the address of a webhook was saved, which the event log alone tells. */
+/** When the address of a webhook was saved, which only the event log records. */
 
 import { useCallback } from 'preact/hooks';
 import type { Api, Environment } from '../api';

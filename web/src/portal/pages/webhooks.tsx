@@ -194,7 +194,7 @@ export default function Webhooks(props: PageProps) {
   const { acts, asking, secret } = doing;
   const webhook = value?.webhook;
   const saves = savesOf(webhook?.url, changes.value);
-  /** Those that went to the address of now. */
+  /** The attempts that went to the present address. */
   const ours = attempts.filter(({ at }) => at >= saves.since);
   const offered = mayWrite(account) ? acts : null;
   const refused = refusalOf(doing.error);

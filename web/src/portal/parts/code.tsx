@@ -58,7 +58,7 @@ function useProblem(api: Api) {
   const [problem, setProblem] = useState('');
   useEffect(() => {
     let wanted = true;
-    // Without the account, a locked code says so when it is sent.
+    // If this cannot be read, a lock is only shown after a code has been sent.
     stepUpOf(api).then(
       (stepUp) => wanted && setProblem((said) => said || lockOf(stepUp)),
       () => null,

@@ -21,8 +21,9 @@ interface LongTableProps<Row> {
   /** Whether the rows are all that there are. */
   whole: boolean;
   /**
-   * On a phone, the lines of the column that fills the row, which is then as wide as the row. Every
-   * row has as many, because all rows have one height. Without it, the column is cut to two.
+   * On a phone, the number of lines of the column that fills the row; that column is then as wide
+   * as the row. Every row gives it this many, because all rows have one height. Without a number,
+   * the column is cut to two lines.
    */
   lines?: number;
   /** The row under which `detail` is open. */

@@ -30,7 +30,7 @@ export interface Attempt {
 
 /** Failures in a row after which the service switches an endpoint off. */
 export const FAILURES_MAX = 10;
-/** Tries of a nudge. */
+/** How many times the service tries to deliver a nudge, at most. */
 const TRIES_MAX = 3;
 /** How many attempts are searched for the last nudges. */
 const STRIP_MAX = 50;
