@@ -41,7 +41,7 @@ TOLD: Final = frozenset(
     }
 )
 """The statements that change what every node holds in memory. Every transaction that
-changes an account has one of the two that begin with `accounts`."""
+changes an account contains one of the two that begin with `accounts`."""
 
 TELL: Final[tuple[Statement, Values]] = (
     Statement(

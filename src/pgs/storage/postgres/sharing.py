@@ -74,8 +74,8 @@ class Sharing:
     def shares(self, seen: Look, takers: Collection[str], now: float) -> dict[int, str]:
         """Return the node that should own each shard. `takers` are the nodes that take shards.
 
-        For `RETURN_S` after this node's session has begun, nodes that owned shards before count as
-        takers, too. A shard of theirs that has no owner now counts as still owned.
+        For `RETURN_S` after this node's session has begun, takers also include each node that is
+        up and has owned shards. A shard that has no owner now counts as owned by its last owner.
         """
         if now >= self._began + RETURN_S:
             return share_out(seen.owners, takers)
