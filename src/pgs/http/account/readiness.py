@@ -16,7 +16,7 @@ from pgs.storage.factors import admin_has_factor
 
 
 class GateRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """One gate. `reason` is the code of the refusals that the gate causes; absent if none."""
+    """One gate. `reason`: the code of the refusals that it causes now; absent if it causes none."""
 
     gate: str
     ok: bool
@@ -43,7 +43,7 @@ async def read_readiness(call: AccountCall, environment: Environment) -> Answer:
 
 
 async def read_nearest(call: AccountCall, environment: Environment) -> Answer:
-    """Return the gates of the game in the query; without one, those of `nearest_game`."""
+    """Return the gates of the game in the query, or of `nearest_game` if the query names none."""
     games = call.services.parts.games
     named = call.query.get("gameId") or nearest_game(call.principal.account, environment, games)
     return await _readiness(call, environment, named)

@@ -83,8 +83,8 @@ def admin_write(
     """Return a write of the admin API. `path` is what follows `/partner/admin/`.
 
     `errors` are the refusals of this call; `partner_changed`, which any write can get, is added.
-    `takes_seats`: an outage or a crash may come after the call has taken a seat. The answer is then
-    `settlement_unavailable`, as in the partner API.
+    With `takes_seats`, an outage or a crash is answered `settlement_unavailable`, as in the partner
+    API, since the call may already have taken a seat.
     """
     return Endpoint(
         method=method,

@@ -72,7 +72,7 @@ async def _stream(call: AdminCall, subscriber: Subscriber, write: Write) -> None
             pieces.append(b"event: lost\ndata: %s\n\n" % msgspec.json.encode({"events": lost}))
         pieces += map(_event, happened)
         for piece in pieces:
-            # Checked before every piece, since a slow reader may take seconds for each.
+            # Access is checked before every piece, since a slow reader may need seconds for each.
             if not await may_go_on(call):
                 return
             await write(piece)

@@ -41,7 +41,7 @@ class FoundMatches(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class MoveRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """A move. `at_ms` in epoch milliseconds; `left_ms`: both sides' time left after it."""
+    """A move. `at_ms` in epoch milliseconds; `left_ms`: milliseconds left to each side after it."""
 
     ply: int
     side: int
@@ -53,8 +53,8 @@ class MoveRecord(msgspec.Struct, frozen=True, rename="camel"):
 class MatchLife(msgspec.Struct, frozen=True, rename="camel"):
     """All that is known of a match.
 
-    `states`, if asked for: the game's state before the first move and after each, as players see
-    them. It is absent if the game is not installed any more.
+    `states`, if asked for: the states of the game before the first move and after each move, as
+    players see them. It is absent if the game is not installed any more.
     """
 
     match: MatchRecord

@@ -84,7 +84,7 @@ async def _find(call: AdminCall, environment: Environment, wanted: Wanted) -> Op
 
 
 def _place(wanted: Wanted) -> SeatPlace:
-    """Return the place after which the page begins. A cursor has the number and the player."""
+    """Return the place after which the page begins. A cursor names a seat's number and player."""
     if not isinstance(wanted.after, str):
         return FIRST_PLACE
     seq, _, player_id = wanted.after.partition(".")

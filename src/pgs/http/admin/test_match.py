@@ -21,7 +21,7 @@ from pgs.http.api.endpoint import Answer, Reply
 from pgs.http.api.hints import licence_refusal
 
 NAMES: Final = ("alice", "bob")
-"""The display names of the two players. The player with the first name begins."""
+"""The display names of the two players. The one listed first begins."""
 
 SUFFIX_BYTES: Final = 6
 """Bytes of randomness in a player's id: enough that no two test matches share a player. The frame

@@ -16,7 +16,7 @@ class EnrolmentRecord(HidesSecrets, msgspec.Struct, frozen=True, rename="camel")
     """A new authenticator's secret, shown once.
 
     It is given as text, as the URI that apps read, and as that URI's QR code in SVG.
-    `replaces_pending`: whether it replaces an earlier secret of which no code was ever sent.
+    `replaces_pending`: whether it replaces an earlier secret that still waited for its first code.
     """
 
     SECRETS = frozenset({"secret", "otpauth_uri", "qr_svg"})

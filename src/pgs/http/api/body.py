@@ -165,8 +165,8 @@ def plain_reader(kind: type[S]) -> PlainReader[S]:
 def unify_spellings(body: dict[str, object], spellings: Mapping[str, str]) -> BadRequest | None:
     """Rename the fields of `body` that are given in another accepted spelling.
 
-    `spellings` maps these to the fields' own names. Return a refusal if two spellings of one field
-    are given with different values, else None.
+    `spellings` maps each such spelling to the field's own name. Return a refusal if two spellings
+    of one field are given with different values, else None.
     """
     for other, name in spellings.items():
         if other not in body:
@@ -214,7 +214,7 @@ def _field(name: str) -> str:
 
 
 def _clean(decoded: object) -> bool:
-    """Return whether no text in `decoded`, keys included, holds NUL or a surrogate."""
+    """Return whether no text in `decoded`, keys included, contains NUL or a surrogate."""
     # An explicit stack, since the nesting may be near Python's recursion limit.
     pending = [decoded]
     while pending:

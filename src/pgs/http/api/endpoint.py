@@ -183,8 +183,9 @@ class Endpoint(msgspec.Struct, frozen=True):
     """Bytes that a body may have, if the usual bound is too small. Applies to the whole path."""
 
     held: frozenset[str] = frozenset()
-    """The query parameters with which a call may be held. Only a call with one of them is cancelled
-    when its client leaves, because watching whether it leaves costs as much as a small call."""
+    """The query parameters with which a call may be held until there is something to answer. Only
+    a call with one of them is cancelled when its client leaves, because watching for that costs as
+    much as a small call."""
 
     errors: tuple[str, ...] = ()
     """The reason codes that this call can answer with, besides those that all calls share."""

@@ -107,7 +107,7 @@ def page_to(
     last: str | int | None,
     environment: Environment = OF_THE_ACCOUNT,
 ) -> Page:
-    """Return the cursor of the page that begins after the position `last`; none if that is None."""
+    """Return the cursor of the page after the position `last`; no cursor if `last` is None."""
     if last is None:
         return Page(None, has_more=False)
     partner_id = call.principal.account.partner_id

@@ -22,7 +22,7 @@ _NOT_TEXT: Final = BadRequest("The query string is not percent-encoded UTF-8 tex
 
 
 def parse_query(raw: bytes, known: frozenset[str]) -> dict[str, str] | BadRequest:
-    """Return the value of each parameter in `known` that the query string `raw` holds.
+    """Return the value of each parameter in `known` that the query string `raw` has.
 
     `raw` is undecoded and without `?`. `+` is a space; a name without `=` has the empty value. A
     repeated known parameter is refused, since only one of its values could be used. Bad escapes and

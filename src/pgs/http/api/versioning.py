@@ -1,8 +1,8 @@
 """Converts bodies and answers between API versions, and makes the headers of a version that ends.
 
-Handlers take and make records with the names of the oldest served version. Each rename of a later
-version is a row of `ServedVersions.renames`. It is applied here to bodies and to answers. The
-decision is docs/decisions/0017-versions.md.
+Handlers receive and return records with the names of the oldest served version. Each rename of a
+later version is a row of `ServedVersions.renames`. This module applies it to bodies and to answers.
+docs/decisions/0017-versions.md explains the decision.
 """
 
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ from pgs.domain.errors import BadRequest
 from pgs.domain.versions import Notice, ServedVersions
 
 Names = Mapping[type, Mapping[str, str]]
-"""For each type of record, the new names of its renamed fields by their names in the oldest
-version."""
+"""For each type of record, a mapping of its renamed fields: from the name in the oldest version to
+the new name."""
 
 
 def names_in(version: int, versions: ServedVersions) -> Names:

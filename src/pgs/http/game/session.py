@@ -25,7 +25,7 @@ class OwnMatch(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class OwnSeat(msgspec.Struct, frozen=True, rename="camel"):
-    """A seat of the player whose match has not ended."""
+    """A seat of the player that is in no match yet, or in a running one."""
 
     seat_id: str
     status: str
