@@ -1,4 +1,4 @@
-"""The compressed forms of built files, and the form that a client takes."""
+"""The compressed forms of built files, and the form that a client accepts."""
 
 import gzip
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ def compressed_forms(folder: Traversable, name: str) -> dict[str, bytes]:
 def form_for(
     accepted: bytes, content: bytes, forms: Mapping[str, bytes]
 ) -> tuple[bytes, str | None]:
-    """Return the bytes to send for a file, and their coding; None if they are not compressed.
+    """Return the bytes to send for a file, and their coding, None for uncompressed bytes.
 
     `accepted`: the value of Accept-Encoding.
     """

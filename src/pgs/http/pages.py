@@ -192,7 +192,7 @@ def _root_answer(base_url: str, accept: str) -> Response:
 def _error_response(error: HTTPException, paths: frozenset[str], base_url: str) -> Response:
     status = error.code or 500
     sentence = _SENTENCES.get(status, error.name)
-    # A handshake for a WebSocket has no request.
+    # The handshake of a WebSocket has no request context.
     near = guess_path(request.path, paths) if status == 404 and has_request_context() else None
     if near is not None:
         sentence += f" Did you mean {near}?"

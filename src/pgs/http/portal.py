@@ -1,6 +1,7 @@
 """Serves the portal: one document for every path below `/portal`, and the files that it loads.
 
-The document is the same for everybody and holds no secret. What it shows comes from the admin API.
+The document is the same for everybody and contains no secret. What the document shows comes from
+the admin API.
 """
 
 import html

@@ -11,7 +11,7 @@ from pgs.http.reference.reasons import reasons_of
 from pgs.http.surface import ENDPOINTS
 
 EVERYWHERE_FROM: Final = 12
-"""Calls that share a reason. If there are so many or more, the reason's section does not list them,
+"""Calls that share a reason. From this number on, the section of the reason does not list them,
 because so long a list is of no help."""
 
 OF_THE_FRAME: Final = {

@@ -19,8 +19,8 @@ from pgs.domain.members import UID_MAX
 from pgs.domain.secrets import HidesSecrets
 
 TOKEN_MAX: Final = 8 * 1024
-"""Characters of an identity token: half of what a request's head may hold. Tokens of large issuers
-with many groups have about 6,000."""
+"""Characters of an identity token: half of the bytes of the longest head of a request. Tokens of
+large issuers with many groups have about 6,000."""
 
 NOT_BEFORE_LEEWAY_S: Final = 5
 """Seconds that `nbf` may be in the future, because the issuer writes it by its own clock.

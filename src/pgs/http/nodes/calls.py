@@ -22,7 +22,7 @@ SILENCE_S: Final = 75.0
 silent for 50 s."""
 
 ANSWER_MAX: Final = 8 * 1024 * 1024
-"""Bytes of an answer that is taken as a whole: more than ten times the largest page of the feed."""
+"""Bytes of an answer that is read as a whole: more than ten times the largest page of the feed."""
 
 _OWN_CONNECTION: Final = frozenset(
     {

@@ -80,7 +80,7 @@ class _Carried:
 
 
 class CommandReceiver:
-    """Takes the commands of other nodes."""
+    """Receives commands from other nodes, and has each one carried out once."""
 
     def __init__(
         self,

@@ -57,9 +57,10 @@ class Forwarding:
     """The application of one of several nodes; `app` serves the partners of this node.
 
     `ring` returns the key ring that all nodes share. `on_event` is told of `forwarded`, of
-    `forward_refused` (a forwarded request for which this is not the owner), `forward_ownerless`,
-    `forward_not_reached` and `forward_lost`. `commands` takes the operators' commands of other
-    nodes. `stopping` returns the code for the clients of forwarded sockets once this node stops.
+    `forward_refused` (a forwarded request whose shard this node does not own),
+    `forward_ownerless`, `forward_not_reached` and `forward_lost`. `commands` receives the
+    operators' commands that other nodes send. `stopping` returns the code for the clients of
+    forwarded sockets once this node stops.
     """
 
     def __init__(
@@ -93,7 +94,7 @@ class Forwarding:
         owner = self._owners.me if shard is None else self._owners.owner_of(shard)
         if owner is self._owners.me:
             request_id = self._id_of_forwarded(scope)
-            if request_id is not None:  # keep the id that the caller gets
+            if request_id is not None:  # the caller is shown this id
                 scope["state"]["request_id"] = request_id
             try:
                 await self._app(scope, receive, send)
@@ -141,7 +142,7 @@ class Forwarding:
             credential = credential_of(request.headers)
             request_id = self._proven_id(request.forwarded, method, target, credential)
         if owner is self._owners.me:
-            if request_id is not None:  # keep the id that the caller gets
+            if request_id is not None:  # the caller is shown this id
                 request = msgspec.structs.replace(request, request_id=request_id)
             try:
                 return await self._app.answer_direct(inner, request)
@@ -239,7 +240,7 @@ class Forwarding:
         return (FORWARDED, proof.encode())
 
     def _id_of_forwarded(self, scope: Scope) -> str | None:
-        """Return the id of a forwarded request at the node that forwarded it; None for others."""
+        """Return the id that the forwarding node gave a request; None without a valid proof."""
         return self._proven_id(
             scope["state"].get("forwarded"),
             scope.get("method", "GET"),

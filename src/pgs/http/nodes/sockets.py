@@ -179,7 +179,9 @@ class ForwardedSocket:
                     code = await self._to_client(stream, send)
                     await send({"type": "websocket.close", "code": code, "reason": ""})
                 except UnexpectedMessageError:
-                    return  # the client or `stop` has just closed the socket: that task ends all
+                    # The client has left, or `stop` has closed the socket: `up` or `stop` then ends
+                    # all three tasks.
+                    return
                 nursery.cancel_scope.cancel()
 
             async def stop() -> None:
@@ -241,5 +243,5 @@ class _Ended(Exception):
 
 
 def _sendable(code: int) -> int:
-    """Return a close code that may be sent; 1005 and 1006 only describe what happened."""
+    """Return `code`, or `GONE` for 1005, 1006 and 1015, which no close frame may contain."""
     return GONE if code in (1005, 1006, 1015) else int(code)

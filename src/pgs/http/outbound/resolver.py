@@ -20,8 +20,8 @@ LOOKUPS_LEFT: Final = 64
 10 to 30 s, long after its try has ended."""
 
 LOOKUPS_PER_HOST: Final = 4
-"""Threads for look-ups of one name. A name server that never answers must not hold all of the
-threads."""
+"""Threads for look-ups of one name. A name server that never answers must not keep all threads
+busy."""
 
 LOOKUPS_OF_SLOW: Final = 8
 """Threads of LOOKUPS_AT_ONCE that may look up names known to be slow. Each such name gets one

@@ -38,8 +38,8 @@ class RemoteSettlement:
     If the server has answered `pending`, the next call looks the charge or payout up. If the
     look-up gets no answer that the interface defines, the call after it posts again.
 
-    An answer that is not a 200 with a known status raises `UndefinedAnswer`, whose reason holds
-    nothing that the server sent.
+    An answer raises `UndefinedAnswer` unless it is a 200 whose `status` the interface defines. The
+    error's reason contains nothing that the server sent, except the status code of the response.
     """
 
     instant = False

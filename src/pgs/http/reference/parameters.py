@@ -126,7 +126,7 @@ def _described(
 
 
 def _is_required(endpoint: Endpoint, name: str) -> bool:
-    # A list that can be filtered by a status can be read without days.
+    # A list that can be filtered by `status` does not require `from` and `to`.
     if "missing_parameter" not in endpoint.errors or "status" in endpoint.query:
         return name == "environment" and "missing_parameter" in endpoint.errors
     return name in _REQUIRED["missing_parameter"]
