@@ -102,8 +102,8 @@ class GuardedServer(TCPServer):
             finally:
                 self._lane = None
             upgrade = lane.find_upgrade(rest.raw)
-            # A handshake may have waited while this process stood still, and the client may have
-            # given it up. Serving it now would replace the socket that the player has since opened.
+            # If this process did not run for a while, the client may have given this handshake up.
+            # Serving it now would replace the socket that the player has since opened.
             if upgrade is not None and await _has_left(stream):
                 return
             if upgrade is not None and lane.serves(upgrade):

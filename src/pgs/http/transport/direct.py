@@ -48,7 +48,7 @@ class DirectApp(Protocol):
         ...
 
     def serves_socket(self, path: bytes, headers: Headers, subprotocols: Sequence[str], /) -> bool:
-        """Return whether `serve_socket` takes a handshake with these values."""
+        """Return whether a handshake with these values gets a handler that calls `serve_socket`."""
         ...
 
     def find_direct(self, method: str, path: bytes, /) -> Any | None:

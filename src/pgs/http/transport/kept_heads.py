@@ -64,7 +64,8 @@ class HeadReader:
         kept = self.kept.get(rest)
         if kept is None:
             return self._read_and_keep(head, rest, at)
-        # With the token at the same place, the rest is the kept head, which is plain.
+        # A kept head is plain, and this head differs from it at most in the place and text of the
+        # token. So only these two and the length of the whole head are checked.
         if kept.at != at or len(head) > MAX_PLAIN_BYTES or not _TOKEN.fullmatch(token):
             return read_plain_head(head)
         known = kept.head

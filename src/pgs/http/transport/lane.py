@@ -28,7 +28,7 @@ _CLOSE: Final = (b"connection", b"close")
 class Place(msgspec.Struct, frozen=True):
     """What the edge derives from a path: the bytes that a body may have, and the path for the log.
 
-    `root`: the part of the interface that decides about the headers of responses.
+    `root`: the part of the interface that has the path. The headers of responses depend on it.
     """
 
     limit: int

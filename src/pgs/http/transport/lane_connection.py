@@ -15,8 +15,8 @@ from pgs.http.transport.lane import Call, Lane, Unfinished
 from pgs.http.transport.listener_config import Connection, GuardedConfig
 
 READ_BYTES: Final = 64 * 1024
-"""Bytes of one read, and of the input that is kept from a client whose call is held. A body of the
-usual limit fits."""
+"""Bytes of one read. Once that many are kept from a client whose call is held, no more is read. A
+body of the usual limit fits."""
 
 _GONE: Final = {"type": "http.disconnect"}
 
@@ -50,9 +50,9 @@ class LeaveLane(Exception):
 class LaneConnection:
     """The lane of one connection.
 
-    The time limit of a wait is a number, `_until`, which `sweep` compares with the clock. `sweep`
-    wakes a wait that has taken too long by `notify_closing`, which closes nothing. A cancel scope
-    for each wait would cost a tenth of the whole request.
+    The time limit of a wait is a number, `_until`, which `sweep` compares with the clock. With
+    `notify_closing`, which closes nothing, `sweep` wakes a wait that has taken too long. A cancel
+    scope for each wait would cost a tenth of the whole request.
     """
 
     __slots__ = (
@@ -217,7 +217,8 @@ class LaneConnection:
     async def _await_end(self) -> Message:
         """Return once the client has left, or has been silent for `read_s`.
 
-        It keeps at most one read of the client's input.
+        It keeps what the client sends. Once it has kept `READ_BYTES`, it reads no more, and does
+        not return.
         """
         while len(self._raw) < READ_BYTES and await self._read():
             self._until = self._lane.now() + self._config.limits.read_s

@@ -78,7 +78,7 @@ class LaneSocket:
         self._refusal = b""
         self._ended = False  # the close frame was written, or the handshake was refused
         self._lost = False  # nothing can be written any more
-        self._unsent: deque[bytes] | None = None  # the first frame is being written
+        self._unsent: deque[bytes] | None = None  # frames to write; the first is being written
         self._room = 0
         self._limits: SocketLimits | None = None
         self._flushed: trio.Event | None = None
@@ -162,7 +162,7 @@ class LaneSocket:
         """Pass messages to `hear`, binary ones as None, until it is False or the client leaves."""
         limits, fd = self._config.limits, self._fd
         while not (self._frames.over or self._refusal):
-            # A lost connection is closed, and its number may belong to another connection.
+            # A lost connection is closed, and another one may have its file descriptor by now.
             if self._lost or self._stream.socket.fileno() != fd:
                 return
             try:

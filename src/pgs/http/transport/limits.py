@@ -37,7 +37,7 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     sweep_s: float = 1.0
     """Seconds between two checks of the time limits of connections in the lane. A limit may be
-    exceeded by as much."""
+    exceeded by up to this time."""
 
     lane_body_s: float = 1.0
     """Seconds that the lane waits for a body before hypercorn takes the request over. A body that

@@ -31,8 +31,8 @@ def root_of(path: str) -> str:
 class ResponseHeads:
     """Puts heads before the contents of answers.
 
-    Responses with the same status and names of headers differ only in values. The rest of such a
-    head is a template, of which `TEMPLATES_MAX` are kept.
+    Heads for the same status, root and names of headers, and with the same `last`, differ only in
+    values. What they have in common is a template. At most `TEMPLATES_MAX` templates are kept.
     """
 
     def __init__(self, current_version: int) -> None:

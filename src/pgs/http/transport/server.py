@@ -25,7 +25,7 @@ def bind(listen: str, *, backlog: int = ServerLimits().backlog) -> socket.socket
     """Return a socket that listens on `host:port`, `[v6]:port` or `name:port`.
 
     Port 0 means any free port. Raises ValueError if `listen` has none of these forms, and OSError
-    if the address cannot be taken, for example because another process listens there.
+    if the address cannot be used, for example because another process listens there.
     """
     host, separator, port = listen.rpartition(":")
     if host.startswith("[") and host.endswith("]"):

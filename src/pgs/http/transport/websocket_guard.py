@@ -79,8 +79,8 @@ class CutBuffer(WebsocketBuffer):
 class GuardedSocket(WSStream):
     """hypercorn's WebSocket with bounded messages.
 
-    A frame that arrives before the handshake is answered is refused. The stream is marked as closed
-    before that, so that the application cannot accept in between.
+    If a frame arrives before the handshake is answered, the handshake is refused. The stream is
+    marked as closed first, so that the application cannot accept the handshake in between.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
