@@ -6,8 +6,8 @@
 - A frame that breaks the protocol, such as text that is not UTF-8, ended the connection without a
   close frame.
 - A segment full of empty frames was processed without letting another task run.
-- Compressed messages were unpacked without a limit (58 kB became 172 MB). Here the compression
-  extension is never accepted.
+- Compressed messages were unpacked without a limit, and deflate turns 58 kB into up to 60 MB. Here
+  the compression extension is never accepted.
 """
 
 from dataclasses import replace
