@@ -1,4 +1,4 @@
-"""The two environments, `test` and `live`, which keep a partner's play apart."""
+"""The two environments, `test` and `live`: a partner's test play never mixes with its live play."""
 
 from typing import Literal, TypeGuard
 

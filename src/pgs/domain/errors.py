@@ -20,7 +20,7 @@ class Refusal(msgspec.Struct, frozen=True):
 
     `extras`: additional body fields, named as on the wire. `message`: a sentence for this case, in
     place of the catalogue's. `corrected`: fields of the body with which the call would be accepted.
-    They are no part of the answer; only the account's live stream tells of them.
+    They are no part of the answer; only the account's live stream shows them.
     """
 
     reason: str

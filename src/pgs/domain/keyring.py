@@ -145,7 +145,7 @@ def with_accepted_key(ring: KeyRing, kid_entropy: bytes, secret_entropy: bytes) 
 
 
 def with_keys_of(ring: KeyRing, other: KeyRing) -> KeyRing:
-    """Return the ring with the further keys of another one at its end. ValueError if it is full."""
+    """Return `ring`, followed by the keys that only `other` has. ValueError if there is no room."""
     return KeyRing(ring.keys + tuple(key for key in other.keys if key not in ring.keys))
 
 

@@ -79,7 +79,7 @@ def parse_key(text: str) -> ParsedKey | None:
 
 
 def parse_bearer(header: bytes | str | None) -> str | None:
-    """Return the credential of an `Authorization` value, None if it is not one Bearer token."""
+    """Return the token of an `Authorization` value; None if it is not exactly one Bearer token."""
     if header is None:
         return None
     if isinstance(header, str):

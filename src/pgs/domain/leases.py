@@ -28,8 +28,8 @@ TAKE_S: Final = 2.0
 
 GAP_S: Final = 1.0
 """Seconds that may pass between two looks at the nodes' rows. After a longer pause an observer
-forgets what it saw before: the observer was stopped itself, and could otherwise blame a healthy
-node for its own pause."""
+forgets what it saw before: the observer itself was stopped, and could otherwise mistake its own
+pause for the silence of a healthy node."""
 
 
 def is_fresh(now: float, last_beat: float | None) -> bool:
@@ -50,7 +50,11 @@ def hold_from(now: float) -> float:
 
 
 class Beat(msgspec.Struct, frozen=True):
-    """A node's row as it was read: the session that writes it, and how many beats it has made."""
+    """A node's row as it was read.
+
+    `session`: the session that writes the row. `count`: how many beats that session has made; -1 if
+    this is not known any more.
+    """
 
     node: str
     session: int
@@ -65,10 +69,12 @@ class Sighting(msgspec.Struct, frozen=True):
 
 
 class Held(msgspec.Struct, frozen=True):
-    """How often an observer has seen a shard taken, and when it first saw this number.
+    """How often a shard had been taken at an observer's last look at it.
 
-    The owner's name would not be enough: the owner may give a shard up and take it again between
-    two looks, and another node may answer for it meanwhile.
+    `since`: when the observer first saw this number.
+
+    To compare the owner's name would not be enough: the owner may give a shard up and take it again
+    between two looks, and another node may answer for it meanwhile.
     """
 
     epoch: int
@@ -76,16 +82,19 @@ class Held(msgspec.Struct, frozen=True):
 
 
 class Last(msgspec.Struct, frozen=True):
-    """The row of a shard's previous owner, and how often the shard was taken up to that owner."""
+    """The row of a shard's previous owner.
+
+    `epoch`: how often the shard had been taken in all when that owner had taken it.
+    """
 
     beat: Beat
     epoch: int
 
 
 class Sightings(msgspec.Struct, frozen=True):
-    """What one observer has seen: its last look, each node by name, and the owner of each shard.
+    """What one observer has seen: nodes by name, shards by number, and when it last looked (`at`).
 
-    Changes only by `look`, which returns a new one.
+    It is never changed in place: `look` returns a new one.
     """
 
     at: float = float("-inf")
@@ -97,7 +106,7 @@ class Sightings(msgspec.Struct, frozen=True):
     ) -> "Sightings":
         """Return the sightings after a look. `now`: when the rows that it read had arrived.
 
-        `epochs`: by shard that has an owner, how often it was taken so far.
+        `epochs`: for each shard that has an owner, how often the shard was taken so far.
         """
         known = Sightings() if now - self.at > GAP_S else self
         seen = {}
@@ -122,7 +131,7 @@ def may_end(sightings: Sightings, node: str, *, me: str, fresh: bool) -> bool:
     """Return whether the observer `me` may end the session of `node`.
 
     Only an observer that is `fresh` itself may, because one that cannot reach the database would
-    take its own fault for the other node's. No node ends its own session in this way.
+    mistake its own fault for the other node's. No node ends its own session in this way.
     """
     return fresh and node != me and sightings.is_silent(node)
 
@@ -133,12 +142,15 @@ def answers_from(sightings: Sightings, shard: int, last: Last | None, now: float
     `last` is the row of the previous owner, read after the lock was granted; None if that owner
     handed the shard over, or there was none. The previous owner may answer from memory for `HOLD_S`
     after the beat in that row. The time of that beat is not known here, but the beat was made
-    before this observer first saw it. So `HOLD_S` is counted from the first sighting, or from `now`
-    for a beat not yet seen.
+    before this observer first saw it. So `HOLD_S` is counted from the first sighting.
 
     The previous owner may have been waiting for an earlier owner, and may never have answered. The
     earlier owner may then still answer. It made its last beat before this observer first saw that
-    the previous owner owned the shard, so `HOLD_S` is also counted from that sighting.
+    the previous owner owned the shard, so `HOLD_S` is also counted from that sighting. The result
+    is the later of the two ends.
+
+    If this observer has not seen that beat, or not seen that owner own the shard, `HOLD_S` is
+    counted from `now`.
     """
     if last is None:
         return now

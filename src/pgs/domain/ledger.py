@@ -106,7 +106,8 @@ def row_after(
 def hash_of(row: LedgerRow, before: str) -> str:
     """Return the SHA-256, in hex, of the previous row's hash `before` and the row's fields.
 
-    The row's number is left out, so that a row in the wrong place can be told from an altered one.
+    The row's number is left out, so that a check can distinguish a misplaced row from an altered
+    one.
     """
     partner_id, environment, _, at, *moved, _ = msgspec.structs.astuple(row)
     return _sealed((before, partner_id, environment, at, *moved))

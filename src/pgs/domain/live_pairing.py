@@ -75,8 +75,8 @@ class WaitingSeat(msgspec.Struct, frozen=True):
 class Pair(msgspec.Struct, frozen=True):
     """Two seats that will play each other, and why. `older` has the lower sequence.
 
-    `gap` (between the ratings) and `allowance` are in millionths of a point. `candidates`: how many
-    opponents were acceptable to the older seat, the chosen one included.
+    `gap` (between the ratings) and `allowance` (of both seats together) are in millionths of a
+    point. `candidates`: how many acceptable pairs the older seat was in, this one included.
     """
 
     older: WaitingSeat
@@ -94,7 +94,7 @@ def allowance(waited_s: int) -> int:
 def cap(waited_s: int) -> int:
     """Return the widest gap that a seat accepts after `waited_s`, in millionths of a point.
 
-    A rematch penalty counts towards the gap.
+    It is compared with the certain part of the rating gap plus the rematch penalty, if any.
     """
     return ANY_GAP if waited_s >= OPEN_AFTER_S else CAP_START + CAP_PER_S * waited_s
 
@@ -102,7 +102,8 @@ def cap(waited_s: int) -> int:
 def certain_gap(one: Rating, other: Rating) -> int:
     """Return the part of a rating gap that the two ratings' uncertainty does not explain.
 
-    It is the gap between two exactly known ratings at which the stronger player would win as often.
+    With a gap of this size between two exactly known ratings, the stronger player would win just as
+    often.
     """
     spread = isqrt(PERFORMANCE**2 + one.sigma**2 + other.sigma**2)
     return abs(one.mu - other.mu) * PERFORMANCE // spread
@@ -113,10 +114,11 @@ def pair_wave(waiting: Iterable[WaitingSeat], now: int) -> list[Pair]:
 
     The cost of a pair is the certain part of its rating gap, plus a penalty if either player was
     the other's last opponent and a third player waits, minus both seats' allowances. A pair is
-    acceptable when gap plus penalty is within the caps of both seats. The cheapest acceptable pair
-    is taken, then the cheapest of the remaining ones, and so on. Of pairs with equal costs, the one
-    with the oldest seat goes first. Seats that are no longer open are left out. Of each player only
-    the oldest seat takes part, because a player can play only one match.
+    acceptable when that part plus the penalty is within the caps of both seats. The cheapest
+    acceptable pair is made first, then the cheapest of those whose seats are both still free, and
+    so on. Of pairs with equal costs, the one with the oldest seat goes first. Seats that are no
+    longer open are left out. Of each player only the oldest seat takes part, because a player can
+    play only one match.
 
     Only pairs of neighbours by rating are considered (`NEIGHBOURS`, `SCAN`). In a pool of up to
     `NEIGHBOURS` + 1 players, all pairs are considered. The work for n seats is O(n log n).

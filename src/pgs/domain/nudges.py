@@ -96,9 +96,9 @@ def verify_signature(secret: str, header: str, body: bytes, now: int) -> bool:
 def verdict(outcome: TryOutcome) -> Verdict:
     """Return what follows from a try: the nudge is delivered, tried again or given up.
 
-    2xx delivers the nudge. It is tried again if no response came, or after 408, 429 or 5xx, because
-    such failures may pass by themselves. After any other status it is given up. Redirects are never
-    followed.
+    A response of 2xx means that the nudge is delivered. If no response came, and after 408, 429 and
+    5xx, the nudge is tried again, because such failures may pass by themselves. After any other
+    status it is given up, also after a redirect, because redirects are never followed.
     """
     status = outcome.status
     if status is None or status < 200:  # 1xx announces a response that never came

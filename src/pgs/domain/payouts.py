@@ -50,7 +50,8 @@ def due_to(record: MatchWithSeats, seat: Seat) -> int:
 def record_money(record: MatchWithSeats, now: int) -> MatchWithSeats:
     """Return an ended match with its money recorded on all its seats in one step.
 
-    The rake is both stakes minus the prize. It is taken from the loser's stake first.
+    If there is a winner, the rake is both stakes minus the prize, and is taken from the loser's
+    stake first. Otherwise each stake is refunded in full.
     """
     match = msgspec.structs.replace(record.match, money="recorded", due_at=None)
     at = no_earlier(now, *record.seats)

@@ -1,8 +1,8 @@
 """Every condition that an account has to meet before it can take a seat at a game.
 
 This is about a seat at a tier that is on offer, at the account's own price for that tier. Each
-condition is a gate. The gates call the functions that decide about seats, so that both always
-agree.
+condition is a gate. The gates call the functions that decide about seats, so a gate never
+contradicts such a decision.
 """
 
 from collections.abc import Collection, Iterator

@@ -169,7 +169,7 @@ def is_same_request(seat: Seat, request: SeatRequest) -> bool:
 
 
 def no_earlier(now: int, *seats: Seat) -> int:
-    """Return `now`, or the latest confirmation of the seats if the clock was put back since then.
+    """Return `now`, or the time of the seats' latest confirmation if the clock is behind that.
 
     Nothing may happen to a seat on a day before the one on which its stake is booked.
     """

@@ -31,8 +31,8 @@ class HidesSecrets:
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         # Rich, which prints tracebacks, prefers this method to `__repr__`. The method of msgspec
-        # shows every field.
-        names: tuple[str, ...] = self.__struct_fields__  # type: ignore[attr-defined]  # of structs
+        # shows every field. Only structs, which use this mixin, have the attribute below.
+        names: tuple[str, ...] = self.__struct_fields__  # type: ignore[attr-defined]
         return [(name, HIDDEN if name in self.SECRETS else getattr(self, name)) for name in names]
 
 

@@ -63,7 +63,10 @@ class Tier(msgspec.Struct, frozen=True):
 
     @property
     def pays_in(self) -> bool:
-        """Whether the prize exceeds two floors, so that the platform would have to add money."""
+        """Whether the prize exceeds two floors, the least that the two seats of a match bring.
+
+        The platform would then have to add money to some prizes.
+        """
         return self.current.prize_usd_cents > 2 * self.current.floor_usd_cents
 
     def is_locked(self, game_id: str) -> bool:
