@@ -177,9 +177,10 @@ class CourierActor(DispatchingActor):
     # --- outcomes ---------------------------------------------------------------------------------
 
     async def _record(self, done: TryDone, *, counts: bool) -> Attempt:
-        """Return the try as logged. With `counts`, it also changes the count of failures in a row.
+        """Log a try and return it as logged.
 
-        Raises `Stale` and what the writer raises.
+        With `counts`, the same transaction writes the new count of failures in a row. Raises
+        `Stale` and what the writer raises.
         """
         endpoint = self._endpoint if counts else None
         recorded = await self._attempts.record(done, None if endpoint is None else endpoint.row)

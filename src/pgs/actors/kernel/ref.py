@@ -10,8 +10,8 @@ from pgs.actors.kernel.system import System
 R = TypeVar("R")
 
 TELL_RESERVE = 4096
-"""Messages without a reply that a mailbox takes beyond MAILBOX_LIMIT, because nobody can tell their
-senders to try again."""
+"""Messages without a reply that a mailbox takes beyond MAILBOX_LIMIT, because a message that finds
+no room is lost."""
 
 ASK_DEADLINE_S = 5.0
 """Seconds that an ask may wait in a mailbox. After that it is answered as overloaded with nothing

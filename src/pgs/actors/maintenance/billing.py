@@ -50,9 +50,10 @@ class KeptErrors:
 
 
 async def finalise_days(parts: Parts, directory: PartnerDirectory) -> None:
-    """Make the day before final for each partner and environment. Raises `Overloaded`, `Crashed`.
+    """Make every day up to yesterday final, for each partner and environment.
 
-    If the money of a day is not all recorded, the next run tries that day again.
+    Until `FINAL_AFTER_S` after midnight, yesterday is left out. A day whose money is not all
+    recorded is tried again in the next run. Raises `Overloaded` or `Crashed`.
     """
     errors, yesterday = KeptErrors(), day_of(parts.clock.now() - FINAL_AFTER_S) - 1
     heads = _each(parts, FIRST, lambda reader, after: heads_before(reader, yesterday, after, PAGE))

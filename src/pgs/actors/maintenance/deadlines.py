@@ -23,7 +23,7 @@ is a payout that settlement was never asked for.
 """
 
 SEARCH_AGAIN_S = 1.0
-"""Seconds until the owner of a row that stays due is told again."""
+"""Seconds until the seats actor is told again of a seat or match that is still due."""
 
 RING_AGAIN_S = 1.0
 """Seconds until a table whose mailbox had no room is told again."""

@@ -48,7 +48,7 @@ def _tell_written(parts: Parts, directory: PartnerDirectory, written: Iterable[s
             continue
         if directory.is_alone:
             log.warning("account_written_past_its_actor", partner_id=partner_id)
-        else:  # for example by the node that owned the partner before
+        else:  # for example, the partner's previous owner wrote them
             log.info("account_changed_by_another_node", partner_id=partner_id)
         partner.account().tell(AccountChangedInRows())
         account = parts.registry.account(partner_id)

@@ -162,7 +162,10 @@ class AskPayoutsNow(Command[AskedNow], frozen=True):
 
 
 class ResolveCharge(Command[Seat | None], frozen=True):
-    """Decide a pending stake in settlement's place; the reply is the seat, None if not pending."""
+    """Decide a pending stake in settlement's place.
+
+    The reply is the seat, or None if its stake is not pending.
+    """
 
     seat_id: str
     decision: Literal["confirmed", "declined"]

@@ -74,7 +74,7 @@ class Participants:
         )
 
     def mark_present(self, socket: PlayerSocket) -> None:
-        """Count a socket's player as present. `join` sends the snapshot."""
+        """Count a socket's player as present. `greet` or `join` sends the snapshot afterwards."""
         socket.tables.add(self._match_id)
 
     def join(self, side: int, socket: PlayerSocket, now_ms: int) -> None:

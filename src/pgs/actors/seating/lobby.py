@@ -76,7 +76,7 @@ class Lobby:
     def oldest_opponent(
         self, seat: Seat, now: int, planned: Container[str], waiting: Iterable[Seat]
     ) -> Seat | None:
-        """Return the seat that a stake joins in the test environment, or None if it has to wait.
+        """Return the seat with which `seat` is paired in test, or None if `seat` has to wait.
 
         `planned`: the ids of all seats that are about to be committed. `waiting`: the seats among
         them that will wait. A new seat has a higher sequence than all known ones.

@@ -27,7 +27,7 @@ def ask_for_payouts(seats: Seating, *ended: MatchWithSeats, again: bool = False)
 
 
 def side_of(record: MatchWithSeats) -> SettlementSide:
-    """Return who holds a match's stakes. Paired seats always have the same side."""
+    """Return which settlement holds a match's stakes. It is the same one for all of its seats."""
     return record.seats[0].settlement
 
 

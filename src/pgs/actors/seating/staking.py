@@ -88,7 +88,7 @@ async def _take_alone(seats: Seating, envelope: Envelope) -> Seated | Refusal | 
 
 
 def _others(seats: Seating, command: StakeSeat) -> list[Envelope]:
-    """Take the stakes to decide together with `command` out of the mailbox, and return them.
+    """Remove from the mailbox the stakes that are decided together with `command`; return them.
 
     A second stake with the same key stays in the mailbox, because the seat that it repeats has to
     be written first.

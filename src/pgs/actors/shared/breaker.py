@@ -77,7 +77,7 @@ class Breaker:
         return self._open(now)
 
     def abandoned(self, item_id: str) -> None:
-        """Note that a call ended without telling anything about the server."""
+        """Note that a call ended without showing whether the server answers."""
         if self._trying == item_id:
             self._trying = None
 
