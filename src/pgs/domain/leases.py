@@ -147,7 +147,7 @@ def answers_from(sightings: Sightings, shard: int, last: Last | None, now: float
     The previous owner may have been waiting for an earlier owner, and may never have answered. The
     earlier owner may then still answer. It made its last beat before this observer first saw that
     the previous owner owned the shard, so `HOLD_S` is also counted from that sighting. The result
-    is the later of the two ends.
+    is the later of the two ends, but never before `now`.
 
     If this observer has not seen that beat, or not seen that owner own the shard, `HOLD_S` is
     counted from `now`.

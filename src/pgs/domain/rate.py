@@ -64,7 +64,7 @@ TEST_MATCH_POLICY: Final = BucketPolicy(burst=10, rate=1)
 
 RESEND_POLICY: Final = BucketPolicy(burst=5, rate=1)
 """Nudges that all members of an account may together send again: `burst` at once and then `rate` a
-second. People press a button for each, and each may hold a connection for seven seconds."""
+second. People press a button for each, and each may keep a connection open for five seconds."""
 
 
 PLAYER_POLICY: Final = BucketPolicy(burst=60, rate=20)
