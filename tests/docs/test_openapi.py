@@ -107,6 +107,22 @@ def test_every_parameter_is_described() -> None:
     assert {name for endpoint in ENDPOINTS for name in endpoint.query} <= set(QUERY)
 
 
+@pytest.mark.parametrize(
+    ("call", "required"),
+    [
+        ("GET /partner/readiness", {"gameId"}),
+        ("GET /partner/admin/readiness", {"environment"}),
+        ("GET /partner/admin/matches", {"environment"}),
+        ("GET /partner/results", set()),
+    ],
+)
+def test_a_parameter_is_required_if_the_call_is_refused_without_it(
+    call: str, required: set[str]
+) -> None:
+    given = _operations()[call]["parameters"]
+    assert {one["name"] for one in given if one["in"] == "query" and one["required"]} == required
+
+
 def test_every_reference_and_every_link_has_a_target() -> None:
     for ref in re.findall(r'"#/([^"]+)"', TEXT):
         place: Any = DOCUMENT

@@ -74,7 +74,11 @@ OF_ONE_CALL: Final[dict[tuple[str, str], tuple[str, dict[str, Any]]]] = {
 }
 """The query parameters that mean something else in one call, by path and parameter."""
 
-_REQUIRED: Final = {"missing_parameter": {"from", "to", "gameId", "environment"}}
+_REQUIRED: Final = frozenset({"from", "to", "gameId", "environment"})
+"""The query parameters whose absence the reason `missing_parameter` means, in most calls."""
+
+_OPTIONAL: Final = frozenset({("/partner/admin/readiness", "gameId")})
+"""The exceptions from `_REQUIRED`, by path and parameter."""
 
 VERSION: Final[dict[str, Any]] = {
     "name": "X-Service-Api-Version",
@@ -129,4 +133,4 @@ def _is_required(endpoint: Endpoint, name: str) -> bool:
     # A list that can be filtered by `status` does not require `from` and `to`.
     if "missing_parameter" not in endpoint.errors or "status" in endpoint.query:
         return name == "environment" and "missing_parameter" in endpoint.errors
-    return name in _REQUIRED["missing_parameter"]
+    return name in _REQUIRED and (endpoint.path, name) not in _OPTIONAL
