@@ -16,8 +16,6 @@ interface Words {
   button: string;
   /** The lowest role that may do it. */
   needs: Role;
-  /** The page that helps, for gates without a page of the service's. */
-  page?: string;
 }
 
 const WORDS: Record<string, Words> = {
