@@ -177,10 +177,7 @@ function People({ members, account, busy, ask: onAsk }: PeopleProps) {
       head: 'Role',
       cell: (member: Member) =>
         fixed(member) ? (
-          <>
-            {member.role}
-            {onAsk !== null && <small>the last admin: stays one</small>}
-          </>
+          <FixedRole role={member.role} lastAdmin={onAsk !== null} />
         ) : (
           <RolePick member={member} onPick={(role) => onAsk?.({ kind: 'role', member, role })} />
         ),
@@ -220,6 +217,16 @@ function People({ members, account, busy, ask: onAsk }: PeopleProps) {
       rows={members}
       keyOf={({ uid }) => uid}
     />
+  );
+}
+
+/** A role that cannot be changed here. */
+function FixedRole({ role, lastAdmin }: { role: string; lastAdmin: boolean }) {
+  return (
+    <>
+      {role}
+      {lastAdmin && <small>the last admin: stays one</small>}
+    </>
   );
 }
 
