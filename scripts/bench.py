@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the service with what users would run instead. Rewrites parts of docs/benchmarks.md.
 
-    scripts/bench.py                 every case: about ten minutes on a free machine
+    scripts/bench.py                 every case: about a quarter of an hour on a free machine
     scripts/bench.py launch          one case: launch, feed, waits, engines or nodes
     scripts/bench.py --quick         a minute on a small scale; writes only with --out
 

@@ -1,5 +1,6 @@
 """Measures the processor time of a seat, on both engines and on one, two and three nodes."""
 
+import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,12 +15,11 @@ from bench_cases.installations import (
     Installation,
     case_name,
     installation,
-    seats,
     shares,
 )
 from bench_cases.launch import Failed
 from bench_cases.servers import Server
-from bench_cases.setting import Setting
+from bench_cases.setting import Setting, seats
 from rich.progress import Progress
 
 TITLE = "Seats on SQLite, on PostgreSQL and on several nodes"
@@ -50,7 +50,8 @@ def _measure(
     """Take seats at one node after the other, and note the processor time of all."""
     each = setting.calls // len(on.nodes)
     asked = zip(on.nodes, shares(on, where, on.owners()), strict=True)
-    ready = [list(seats(*of, each)) for of in asked]
+    run = secrets.token_hex(4)
+    ready = [list(seats(node.address, of, each, f"{run}-{node.name}")) for node, of in asked]
     service = sum(node.cpu_s() for node in on.nodes)
     server = database.cpu_s() if database else 0.0
     seconds = 0.0

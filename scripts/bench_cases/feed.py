@@ -10,7 +10,7 @@ from bench_cases import servers
 from bench_cases.caller import call, get, post
 from bench_cases.launch import Failed
 from bench_cases.servers import Server
-from bench_cases.setting import GAME, STAKE, TIER, Setting
+from bench_cases.setting import Setting, seats
 from rich.progress import Progress
 
 TITLE = "Pages of the feed"
@@ -68,18 +68,11 @@ def measure(setting: Setting, progress: Progress) -> Costs:
 def _fill(setting: Setting, server: Server) -> None:
     """Play matches by decisions, until every partner's feed has a page and more."""
     run, matches = secrets.token_hex(4), PAGE // 2 + 5
-    seats = []
-    for partner in setting.partners:
-        for number in range(2 * matches):
-            body = {
-                "playerId": f"p{run}-{number}",
-                "gameId": GAME,
-                "tierId": TIER,
-                "stakeUsdCents": STAKE,
-                "idempotencyKey": f"k{run}-{number}",
-            }
-            seats.append((partner.test_key, msgspec.json.encode(body)))
-    asked = [post(server.address, "/partner/matches", body, key) for key, body in seats]
+    asked = [
+        seat
+        for partner in setting.partners
+        for seat in seats(server.address, [partner], 2 * matches, run)
+    ]
     by_match: dict[str, str] = {}
 
     def keep(status: int, body: bytes) -> None:

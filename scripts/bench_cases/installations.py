@@ -1,19 +1,14 @@
 """Installations of the service for benchmarks: a process, or nodes, on a database of their own."""
 
-import secrets
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import msgspec
 import trio
-from bench_cases.caller import post
 from bench_cases.launch import Failed
 from bench_cases.servers import NotStarted, Server, free_port
-from bench_cases.setting import GAME, STAKE, TIER
 from cluster_parts import postgres
 from cluster_parts.cluster import call as ask
 from cluster_parts.machines import OnLoopback
@@ -153,23 +148,6 @@ def installation(folder: Path, database: Database, nodes: int, partner_count: in
         made.stop()
         raise
     return made
-
-
-def seats(node: Server, partners: Sequence[ReadyPartner], count: int) -> Iterator[bytes]:
-    """Return calls that take seats at a node, for each partner in turn."""
-    run = secrets.token_hex(4)
-    for number in range(count):
-        body = msgspec.json.encode(
-            {
-                "playerId": f"p{run}-{number}",
-                "gameId": GAME,
-                "tierId": TIER,
-                "stakeUsdCents": STAKE,
-                "idempotencyKey": f"k{run}-{number}",
-            }
-        )
-        key = partners[number % len(partners)].test_key
-        yield post(node.address, "/partner/matches", body, key)
 
 
 def shares(on: Installation, where: str, owners: dict[int, int]) -> list[list[ReadyPartner]]:

@@ -10,7 +10,7 @@ import msgspec
 from bench_cases import servers
 from bench_cases.caller import Outcome, call, post
 from bench_cases.servers import Server
-from bench_cases.setting import GAME, STAKE, TIER, Setting
+from bench_cases.setting import GAME, Setting, seats
 from rich.progress import Progress
 
 TITLE = "A launch beside what users would write instead"
@@ -38,20 +38,6 @@ def _mints(setting: Setting, server: Server, run: str) -> Iterator[bytes]:
     for number, partner in zip(range(setting.calls), itertools.cycle(setting.partners)):
         body = msgspec.json.encode({"gameId": GAME, "playerId": f"p{run}-{number}"})
         yield post(server.address, "/partner/sessions", body, partner.test_key)
-
-
-def _seats(setting: Setting, server: Server, run: str) -> Iterator[bytes]:
-    for number, partner in zip(range(setting.calls), itertools.cycle(setting.partners)):
-        body = msgspec.json.encode(
-            {
-                "playerId": f"p{run}-{number}",
-                "gameId": GAME,
-                "tierId": TIER,
-                "stakeUsdCents": STAKE,
-                "idempotencyKey": f"k{run}-{number}",
-            }
-        )
-        yield post(server.address, "/partner/matches", body, partner.test_key)
 
 
 def _reservations(setting: Setting, server: Server) -> Iterator[bytes]:
@@ -101,7 +87,8 @@ def measure(setting: Setting, progress: Progress) -> tuple[dict[str, Costs], str
                     seat, outcome = _measured(server, _reservations(setting, server), setting)
                 else:
                     mint, _ = _measured(server, _mints(setting, server, run), setting)
-                    seat, outcome = _measured(server, _seats(setting, server, run), setting)
+                    calls = seats(server.address, setting.partners, setting.calls, run)
+                    seat, outcome = _measured(server, calls, setting)
                 if number >= 0:
                     cost.mint.append(mint)
                     cost.seat.append(seat)

@@ -1,9 +1,13 @@
-"""What every case of the benchmark begins with: a folder with partners, and how long it runs."""
+"""What the cases of the benchmark share: a folder with partners, the size of a run, and seats."""
 
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import trio
+from bench_cases.caller import post
 from seed import FLOOR_USD_CENTS, seed, write_keys
 
 from pgs.operator.ready import ReadyPartner
@@ -32,3 +36,21 @@ def prepare(folder: Path, partners: int, rounds: int, calls: int) -> Setting:
     keys = folder / "keys.json"
     write_keys(keys, made)
     return Setting(folder, keys, made, rounds, calls)
+
+
+def seats(
+    address: tuple[str, int], partners: Sequence[ReadyPartner], count: int, run: str
+) -> Iterator[bytes]:
+    """Return calls that take test seats, for each partner in turn.
+
+    `run`: a text that no other run has, so that its players and idempotency keys are new.
+    """
+    for number, partner in zip(range(count), itertools.cycle(partners)):
+        body = {
+            "playerId": f"p{run}-{number}",
+            "gameId": GAME,
+            "tierId": TIER,
+            "stakeUsdCents": STAKE,
+            "idempotencyKey": f"k{run}-{number}",
+        }
+        yield post(address, "/partner/matches", msgspec.json.encode(body), partner.test_key)

@@ -1,16 +1,13 @@
 """How long seats wait: at half the highest rate, and in a burst of one partner."""
 
-import itertools
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import msgspec
 from bench_cases import servers
-from bench_cases.caller import Outcome, call, post
+from bench_cases.caller import Outcome, call
 from bench_cases.launch import Failed
-from bench_cases.servers import Server
-from bench_cases.setting import GAME, STAKE, TIER, Setting
+from bench_cases.setting import Setting, seats
 from rich.progress import Progress
 
 from pgs.operator.ready import ReadyPartner
@@ -32,27 +29,13 @@ class Waits:
     bursts_s: list[float]
 
 
-def _seats(
-    server: Server, partners: Sequence[ReadyPartner], count: int, run: str
-) -> Iterator[bytes]:
-    for number, partner in zip(range(count), itertools.cycle(partners)):
-        body = {
-            "playerId": f"p{run}-{number}",
-            "gameId": GAME,
-            "tierId": TIER,
-            "stakeUsdCents": STAKE,
-            "idempotencyKey": f"k{run}-{number}",
-        }
-        yield post(server.address, "/partner/matches", msgspec.json.encode(body), partner.test_key)
-
-
 def measure(setting: Setting, progress: Progress) -> Waits:
     """Return how long seats took. Raises `Failed`, `NoAnswers` and `NotStarted`."""
     server = servers.product(setting.folder)
     task = progress.add_task("Waits", total=setting.rounds + 2)
 
     def run(count: int, partners: Sequence[ReadyPartner], **how: float) -> Outcome:
-        ready = list(_seats(server, partners, count, secrets.token_hex(4)))
+        ready = list(seats(server.address, partners, count, secrets.token_hex(4)))
         connections = int(how.pop("connections", setting.connections))
         outcome = call(server.address, iter(ready), connections=connections, rate=how.get("rate"))
         if outcome.bad():
