@@ -36,9 +36,11 @@ class Proxy(msgspec.Struct, frozen=True):
         """The address by which clients reach the service."""
         return f"https://localhost:{self.port}"
 
-    def pool(self) -> httpcore.AsyncConnectionPool:
-        """Return a client's connections."""
-        return httpcore.AsyncConnectionPool(ssl_context=self.tls, max_connections=20)
+    def pool(self, kept: int | None = None) -> httpcore.AsyncConnectionPool:
+        """Return a client's connections, of which at most `kept` stay open without a request."""
+        return httpcore.AsyncConnectionPool(
+            ssl_context=self.tls, max_connections=20, max_keepalive_connections=kept
+        )
 
 
 class Places(msgspec.Struct, frozen=True):

@@ -136,7 +136,8 @@ async def _nothing_is_forwarded(nodes: StandIns, proxy: Proxy) -> bool:
     """Return whether each node gets the requests of its own partners, frames aside."""
     for events in nodes.events.values():
         events.clear()
-    async with proxy.pool() as pool:  # connections that are older than a reload keep the old owners
+    # nginx closes idle connections when it reloads, perhaps while a request is on its way to them.
+    async with proxy.pool(kept=0) as pool:
         for partner_id in PARTNERS:
             owner = nodes.shards[shard_of(partner_id)]
             assert owner is not None
