@@ -107,8 +107,8 @@ class PartnerActors:
     def is_idle(self, now: float) -> bool:
         """Return whether the partner can be closed without losing anything.
 
-        It can be closed if it was not used for `IDLE_CLOSE_S`, none of its actors is alive, its
-        rate buckets are full, and it is not degraded.
+        A partner can be closed once nobody has used it for `IDLE_CLOSE_S`, all its actors have
+        ended, and its rate buckets are full. A degraded partner stays open.
         """
         alive = self.parts.system.cells
         return (

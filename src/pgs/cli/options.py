@@ -26,7 +26,7 @@ R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 
 PIPED_WIDTH = 160
-"""Characters in a line of a table when the output is not a terminal: room for every id."""
+"""Characters in each line of a table that goes to a file or a pipe. The longest ids fit."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value and nothing else.")]
 ConfigFile = Annotated[

@@ -19,7 +19,7 @@ class Finding(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class Report(msgspec.Struct, frozen=True, rename="camel"):
-    """All findings, in the order of their checks. `sound`: none of them is a problem."""
+    """All findings, in the order of their checks. `sound` is true if no finding is a problem."""
 
     sound: bool
     checks: tuple[Finding, ...]

@@ -42,7 +42,7 @@ class Outcome(msgspec.Struct, frozen=True):
 class Rules(Protocol):
     """One game. Its states are immutable; their type is up to the game.
 
-    `apply` and `legal_moves` are called for every move, so they should be fast.
+    The service calls `apply` and `legal_moves` for every move, so keep both fast.
     """
 
     @property

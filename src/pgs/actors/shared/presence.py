@@ -29,7 +29,7 @@ def player_of(seat: Seat) -> Player:
 
 
 class SocketPort(Protocol):
-    """The connection of a `PlayerSocket`. None of its methods waits."""
+    """The connection of a `PlayerSocket`. Its methods return without waiting for the client."""
 
     def send(self, text: str) -> bool:
         """Queue a message; return False if the socket has ended."""

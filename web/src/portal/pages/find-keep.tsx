@@ -13,9 +13,7 @@ import type { Match } from '../match/match';
 /** How many pages are read for a file, because a page may have few matches or none. */
 const PAGES_MAX = 200;
 
-const OF_A_SEAT = [
-  ...['seatId', 'player', 'partnerRef', 'result', 'stake', 'payout', 'refund', 'rake'],
-];
+const OF_A_SEAT = ['seatId', 'player', 'partnerRef', 'result', 'stake', 'payout', 'refund', 'rake'];
 
 const HEADS = [
   ...['matchId', 'status', 'endReason', 'startedAt', 'endedAt', 'game', 'tier', 'prize', 'winner'],
