@@ -7,7 +7,7 @@ from pathlib import Path
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.waiting import why_held_back
+from pgs.actors.waiting_seats import why_held_back
 from pgs.domain.environments import Environment
 from pgs.domain.seats import Seat
 from tests.actors.playing import Player

@@ -27,7 +27,7 @@ from pgs.actors.play.participants import Participants
 from pgs.actors.play.position import position_of
 from pgs.actors.play.state import MatchState
 from pgs.actors.shared.presence import PlayerSocket
-from pgs.actors.waiting import tell_of_seat_soon
+from pgs.actors.waiting_seats import tell_of_seat_soon
 from pgs.domain import frames
 from pgs.domain.clocks import MatchClock
 from pgs.domain.errors import Refusal, refuse

@@ -6,7 +6,7 @@ from pgs.actors.messages.table import LookAgain
 from pgs.actors.partners import PartnerActors
 from pgs.actors.seating.plan import Plan
 from pgs.actors.shared.presence import player_of
-from pgs.actors.waiting import tell_of_seat_soon
+from pgs.actors.waiting_seats import tell_of_seat_soon
 from pgs.domain.environments import Environment
 from pgs.domain.matches import Match
 

@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from pgs.actors.waiting import why_held_back
+from pgs.actors.waiting_seats import why_held_back
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.seats import Seat

@@ -7,7 +7,7 @@ import trio
 from msgspec import UNSET, UnsetType
 
 from pgs.actors.messages.seats import CancelSeat, Seated, StakeSeat
-from pgs.actors.waiting import why_held_back
+from pgs.actors.waiting_seats import why_held_back
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.live_pairing import HeldBack
 from pgs.domain.names import IDEMPOTENCY_KEY, PARTNER_REF_MAX, fault_of_text, is_idempotency_key
