@@ -20,7 +20,7 @@ from pgs.actors.partners import Makers, PartnerDirectory
 from pgs.actors.parts import Parts
 from pgs.actors.play.table import TableActor
 from pgs.actors.ports import NudgePort, SettlementPort
-from pgs.actors.seating.seats import SeatsActor
+from pgs.actors.seating.seats_actor import SeatsActor
 from pgs.actors.seating.settlement import EmbeddedSettlement, SettlementActor
 from pgs.actors.shared.activity import Activity
 from pgs.actors.shared.admission import ManyBuckets, PlayerAdmission, ProcessAdmission

@@ -11,7 +11,7 @@ from pgs.actors.kernel.mail import Message
 from pgs.actors.kernel.ref import Ref
 from pgs.actors.messages import table as m
 from pgs.actors.messages.seats import EndPlay
-from pgs.actors.seating.seats import SeatsActor
+from pgs.actors.seating.seats_actor import SeatsActor
 from pgs.actors.shared.presence import PlayerSocket
 from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal

@@ -14,7 +14,7 @@ from pgs.actors.messages.seats import EndPlay
 from pgs.actors.play.held import HELD_MAX
 from pgs.actors.play.table import TableActor
 from pgs.actors.seating.ending import end_play
-from pgs.actors.seating.seats import SeatsActor
+from pgs.actors.seating.seats_actor import SeatsActor
 from pgs.domain.frames import Snapshot
 from pgs.storage.moves import moves_of_match
 from pgs.storage.transactions import WriterFull

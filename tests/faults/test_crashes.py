@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from pgs.actors.seating import staking
-from pgs.actors.seating.seats import SeatsActor
+from pgs.actors.seating.seats_actor import SeatsActor
 from pgs.http.api.responses import INTERNAL_MESSAGE
 from pgs.storage.transactions import OutcomeUnknown, WriteFailed
 from tests.faults.broken import FailingWriter, writer_of
