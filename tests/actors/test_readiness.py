@@ -7,7 +7,7 @@ from typing import Any, cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs.actors.seating.seating import Seating
+from pgs.actors.seating.seats_state import Seating
 from pgs.actors.seating.staking import find_price
 from pgs.domain.accounts import Account, Licence, check_licence
 from pgs.domain.environments import Environment

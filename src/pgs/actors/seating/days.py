@@ -2,7 +2,7 @@
 
 from pgs.actors.kernel.mail import Envelope
 from pgs.actors.messages.seats import FinalDay, FinaliseDays
-from pgs.actors.seating.seating import Seating
+from pgs.actors.seating.seats_state import Seating
 from pgs.domain.days import last_final_day
 
 

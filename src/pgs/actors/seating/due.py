@@ -8,7 +8,7 @@ from pgs.actors.messages.settlement import AskCharge
 from pgs.actors.messages.table import LookAgain
 from pgs.actors.seating.ending import close_seat, end_match
 from pgs.actors.seating.payouts import ask_for_payouts, side_of
-from pgs.actors.seating.seating import Seating
+from pgs.actors.seating.seats_state import Seating
 from pgs.domain.matches import Match, MatchDecision, MatchWithSeats
 from pgs.domain.seats import EndReason, Seat, SettlementSide, is_due, retry_at
 

@@ -16,7 +16,7 @@ from pgs.actors.messages.seats import (
 from pgs.actors.messages.table import LookAgain
 from pgs.actors.seating.payouts import ask_for_payouts
 from pgs.actors.seating.plan import Plan
-from pgs.actors.seating.seating import Seating
+from pgs.actors.seating.seats_state import Seating
 from pgs.domain import matches
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.matches import MatchDecision, MatchWithSeats, same_decision

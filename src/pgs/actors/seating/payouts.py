@@ -3,7 +3,7 @@
 from pgs.actors.kernel.mail import Envelope
 from pgs.actors.messages.seats import PaidOut
 from pgs.actors.messages.settlement import PayOut
-from pgs.actors.seating.seating import Seating
+from pgs.actors.seating.seats_state import Seating
 from pgs.domain.matches import MatchWithSeats
 from pgs.domain.payouts import payout_id, payouts, record_money
 from pgs.domain.seats import SettlementSide

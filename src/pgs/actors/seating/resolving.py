@@ -12,7 +12,7 @@ from pgs.actors.messages.seats import (
 )
 from pgs.actors.messages.settlement import AskCharge
 from pgs.actors.seating.payouts import ask_for_payouts
-from pgs.actors.seating.seating import Seating
+from pgs.actors.seating.seats_state import Seating
 from pgs.actors.seating.staking import charge_answered
 from pgs.domain.matches import MatchWithSeats
 from pgs.domain.payouts import payout_id, payouts

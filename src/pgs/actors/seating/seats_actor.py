@@ -40,7 +40,7 @@ from pgs.actors.seating.resolving import (
     resolve_charge,
     resolve_payout,
 )
-from pgs.actors.seating.seating import Seating
+from pgs.actors.seating.seats_state import Seating
 from pgs.actors.seating.staking import charge_answered, stake_seat
 from pgs.actors.seating.two_seats import seat_together
 from pgs.actors.seating.waves import pair_in_wave

@@ -14,7 +14,7 @@ from pgs.actors.messages.seats import ChargeAnswered, Seated, StakeSeat
 from pgs.actors.messages.settlement import AskCharge
 from pgs.actors.seating.payouts import ask_for_payouts
 from pgs.actors.seating.plan import Plan
-from pgs.actors.seating.seating import Seating, WaitingCall
+from pgs.actors.seating.seats_state import Seating, WaitingCall
 from pgs.domain import ids, pairing
 from pgs.domain.errors import Refusal, refuse
 from pgs.domain.matches import MatchWithSeats, close_alone

@@ -8,7 +8,7 @@ the settings name a settlement server. A server could confirm one stake and decl
 from pgs.actors.kernel.mail import Envelope
 from pgs.actors.messages.seats import SeatedTogether, SeatTogether
 from pgs.actors.seating.plan import Plan
-from pgs.actors.seating.seating import Seating
+from pgs.actors.seating.seats_state import Seating
 from pgs.actors.seating.staking import find_price
 from pgs.domain import ids, pairing
 from pgs.domain.errors import Refusal

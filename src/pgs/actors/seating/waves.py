@@ -5,7 +5,7 @@ from pgs.actors.messages.seats import NextWave, Wave
 from pgs.actors.partners import PartnerDirectory
 from pgs.actors.parts import Parts
 from pgs.actors.seating.pulse import WAVE_S
-from pgs.actors.seating.seating import Seating
+from pgs.actors.seating.seats_state import Seating
 from pgs.domain.first_moves import moves_first
 from pgs.domain.live_pairing import explain
 from pgs.storage.bulk import read_in_bulk
