@@ -21,7 +21,7 @@ from pgs.actors.parts import Parts
 from pgs.actors.play.table import TableActor
 from pgs.actors.ports import NudgePort, SettlementPort
 from pgs.actors.seating.seats_actor import SeatsActor
-from pgs.actors.seating.settlement import EmbeddedSettlement, SettlementActor
+from pgs.actors.seating.settlement_actor import EmbeddedSettlement, SettlementActor
 from pgs.actors.shared.activity import Activity
 from pgs.actors.shared.admission import ManyBuckets, PlayerAdmission, ProcessAdmission
 from pgs.actors.shared.alarms import Alarms

@@ -10,7 +10,7 @@ from trio.testing import MockClock
 from pgs.actors.messages import seats as m
 from pgs.actors.messages.billing import AssembleInvoice, VoidInvoice
 from pgs.actors.ports import ChargeAnswer, UndefinedAnswer
-from pgs.actors.seating.settlement import EmbeddedSettlement
+from pgs.actors.seating.settlement_actor import EmbeddedSettlement
 from pgs.domain.days import DAY_S, day_of, first_day, last_day, month_of, start_of
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.invoices import Invoice

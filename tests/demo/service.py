@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from pgs.actors.seating.settlement import EmbeddedSettlement
+from pgs.actors.seating.settlement_actor import EmbeddedSettlement
 from pgs.clock import SystemClock, SystemRng
 from pgs.config import Config
 from pgs.demo.admin import PEOPLE, make_admin

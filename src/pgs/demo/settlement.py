@@ -3,7 +3,7 @@
 import trio
 
 from pgs.actors.ports import ChargeAnswer
-from pgs.actors.seating.settlement import EmbeddedSettlement
+from pgs.actors.seating.settlement_actor import EmbeddedSettlement
 from pgs.domain.payouts import Payout
 
 PAYOUT_DELAY_S = 1.5
