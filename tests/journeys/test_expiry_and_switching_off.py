@@ -9,7 +9,7 @@ import trio
 from pgs.actors.kernel.mail import Envelope
 from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.actors.ports import ChargeAnswer
-from pgs.actors.seating import settlement
+from pgs.actors.seating import settlement_actor
 from pgs.actors.seating.switching_off import close_play, switch_on
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.matches import ABSENCE_S
@@ -240,7 +240,7 @@ async def test_simultaneous_calls_with_one_key_wait_for_one_answer_of_settlement
 async def test_a_settlement_that_does_not_answer_in_time_leaves_the_seat_pending(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(settlement, "ANSWER_S", 0.2)
+    monkeypatch.setattr(settlement_actor, "ANSWER_S", 0.2)
     held = HeldSettlement()
     async with in_process(place, settlement=held) as service:
         key = (await service.partner()).test
@@ -256,7 +256,7 @@ async def test_a_settlement_that_does_not_answer_in_time_leaves_the_seat_pending
 async def test_a_pending_stake_is_confirmed_by_recovery_without_a_retry(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(settlement, "ANSWER_S", 0.2)
+    monkeypatch.setattr(settlement_actor, "ANSWER_S", 0.2)
     held = HeldSettlement()
     async with in_process(place, settlement=held) as service:
         key = (await service.partner()).test
