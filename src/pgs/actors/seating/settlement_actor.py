@@ -16,7 +16,7 @@ from pgs.actors.messages.seats import ChargeAnswered, PaidOut
 from pgs.actors.messages.settlement import AskCharge, PayOut
 from pgs.actors.partners import PartnerActors
 from pgs.actors.ports import ChargeAnswer, SettlementPort
-from pgs.actors.seating.asking import ANSWER_S, Question, ask
+from pgs.actors.seating.settlement_call import ANSWER_S, Question, ask
 from pgs.domain.payouts import Payout, payout_id
 from pgs.domain.seats import Seat
 from pgs.storage.settlement import payouts_resolved

@@ -10,7 +10,7 @@ from pgs.actors.core import Core
 from pgs.actors.kernel.mail import Crashed, Overloaded
 from pgs.actors.messages import seats as m
 from pgs.actors.messages.account.settlement import NoteResolution
-from pgs.actors.seating.asking import ANSWER_S
+from pgs.actors.seating.settlement_call import ANSWER_S
 from pgs.domain.accounts import Account
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.matches import MatchWithSeats
