@@ -34,7 +34,10 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Money", ("http/outbound/settlement.py",)),
     ("Webhooks", ("http/outbound/", "shared/deliveries.py", "domain/secrets.py")),
     ("Webhooks", ("actors/maintenance/webhooks.py",)),
-    ("Money", ("actors/seating/settlement_call.py", "shared/breaker.py", "shared/asks.py")),
+    (
+        "Money",
+        ("actors/seating/settlement_call.py", "shared/breaker.py", "shared/settlement_asks.py"),
+    ),
     ("Money", ("shared/settlements.py", "shared/open_money.py", "maintenance/settlement.py")),
     (
         "Seats and pairing",

@@ -6,8 +6,8 @@ from math import ceil
 import trio
 
 from pgs.actors.ports import SettlementPort
-from pgs.actors.shared.asks import Asks
 from pgs.actors.shared.breaker import Breaker
+from pgs.actors.shared.settlement_asks import Asks
 from pgs.domain.seats import SettlementSide
 
 FIRST_CALLS = 32
