@@ -36,7 +36,11 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Webhooks", ("actors/maintenance/webhooks.py",)),
     (
         "Money",
-        ("actors/seating/settlement_call.py", "shared/breaker.py", "shared/settlement_asks.py"),
+        (
+            "actors/seating/settlement_call.py",
+            "shared/circuit_breaker.py",
+            "shared/settlement_asks.py",
+        ),
     ),
     ("Money", ("shared/settlements.py", "shared/open_money.py", "maintenance/settlement.py")),
     (

@@ -9,7 +9,7 @@ from trio.testing import MockClock
 from pgs.actors.messages import seats as m
 from pgs.actors.ports import ChargeAnswer
 from pgs.actors.shared import settlements
-from pgs.actors.shared.breaker import BREAK_AFTER, OPEN_MIN_S
+from pgs.actors.shared.circuit_breaker import BREAK_AFTER, OPEN_MIN_S
 from pgs.actors.shared.settlements import PARKED_S
 from pgs.domain.errors import refuse
 from pgs.domain.seats import Seat

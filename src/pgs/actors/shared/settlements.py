@@ -6,7 +6,7 @@ from math import ceil
 import trio
 
 from pgs.actors.ports import SettlementPort
-from pgs.actors.shared.breaker import Breaker
+from pgs.actors.shared.circuit_breaker import Breaker
 from pgs.actors.shared.settlement_asks import Asks
 from pgs.domain.seats import SettlementSide
 

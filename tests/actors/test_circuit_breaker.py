@@ -1,6 +1,6 @@
 """The breaker stops calls to a server that answers none, and tries it again less and less often."""
 
-from pgs.actors.shared.breaker import BREAK_AFTER, OPEN_MAX_S, OPEN_MIN_S, Breaker
+from pgs.actors.shared.circuit_breaker import BREAK_AFTER, OPEN_MAX_S, OPEN_MIN_S, Breaker
 
 ITEMS = [f"sea_{number}" for number in range(BREAK_AFTER)]
 
