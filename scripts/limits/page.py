@@ -42,7 +42,7 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
             "shared/settlement_asks.py",
         ),
     ),
-    ("Money", ("shared/settlements.py", "shared/open_money.py", "maintenance/settlement.py")),
+    ("Money", ("shared/settlements.py", "shared/open_money.py", "maintenance/open_money.py")),
     (
         "Seats and pairing",
         ("actors/seating/", "domain/live_pairing.py", "domain/matches.py", "domain/seats.py"),

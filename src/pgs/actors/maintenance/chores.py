@@ -5,6 +5,7 @@ from pgs.actors.maintenance.billing import assemble_invoices, finalise_days
 from pgs.actors.maintenance.clock import watch_clock
 from pgs.actors.maintenance.database import check_database, watch_files
 from pgs.actors.maintenance.deadlines import SEARCH_AGAIN_S, ring_alarms, tell_due
+from pgs.actors.maintenance.open_money import count_open_money
 from pgs.actors.maintenance.registers import (
     close_idle_partners,
     close_sockets_when_unreadable,
@@ -15,7 +16,6 @@ from pgs.actors.maintenance.registers import (
     write_key_uses,
 )
 from pgs.actors.maintenance.runner import Chore
-from pgs.actors.maintenance.settlement import count_open_money
 from pgs.actors.maintenance.webhooks import prune_attempts, wake_failing_couriers
 from pgs.actors.seating.emergency_stop import finish_stops
 from pgs.actors.seating.switching_off import close_switched_off, void_removed_games
