@@ -16,7 +16,7 @@ import trio
 from pgs.domain.seats import Seat
 from pgs.storage import seats as rows
 from pgs.storage.ledger import check_ledger
-from pgs.storage.settlement import count_open
+from pgs.storage.open_money import count_open
 from pgs.storage.sqlite.database import SqliteDatabase
 from tests.beside import open_beside
 from tests.conventions.tree import ROOT

@@ -12,9 +12,9 @@ from pgs.domain.seats import Seat
 from pgs.operator.accounts import find_anywhere
 from pgs.operator.settlement_records import OpenItem
 from pgs.storage.bulk import read_in_bulk
+from pgs.storage.open_money import OpenRow, open_charges, open_matches, payouts_resolved
 from pgs.storage.reader import Reader
 from pgs.storage.seats import find_match_with_seats, find_seat
-from pgs.storage.settlement import OpenRow, open_charges, open_matches, payouts_resolved
 
 UNSET = "its settlement is not set: PGS_SETTLEMENT_URL"
 DECLINED = "settlement has declined it: retry or resolve it"

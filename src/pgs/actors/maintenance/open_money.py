@@ -6,8 +6,8 @@ from pgs.actors.partners import PartnerDirectory
 from pgs.actors.parts import Parts
 from pgs.actors.shared.open_money import OVERDUE_S
 from pgs.storage.bulk import read_in_bulk
+from pgs.storage.open_money import OpenCount, OpenRow, count_open, open_charges, open_matches
 from pgs.storage.reader import Reader
-from pgs.storage.settlement import OpenCount, OpenRow, count_open, open_charges, open_matches
 
 NAMED = 10
 """Seats and matches that the log line names, the oldest of each kind. `pgs settlement list` has

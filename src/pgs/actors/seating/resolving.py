@@ -17,7 +17,7 @@ from pgs.actors.seating.staking import charge_answered
 from pgs.domain.matches import MatchWithSeats
 from pgs.domain.payouts import payout_id, payouts
 from pgs.domain.seats import Seat
-from pgs.storage.settlement import resolve_payout as resolved_row
+from pgs.storage.open_money import resolve_payout as resolved_row
 from pgs.storage.transactions import Tx
 
 

@@ -19,7 +19,7 @@ from pgs.actors.ports import ChargeAnswer, SettlementPort
 from pgs.actors.seating.settlement_call import ANSWER_S, Question, ask
 from pgs.domain.payouts import Payout, payout_id
 from pgs.domain.seats import Seat
-from pgs.storage.settlement import payouts_resolved
+from pgs.storage.open_money import payouts_resolved
 
 log = structlog.get_logger("pgs.settlement")
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pgs.storage.settlement import OpenCount
+from pgs.storage.open_money import OpenCount
 
 OVERDUE_S: Final = 24 * 3600
 """Seconds after which an open charge or payout is reported. Outages end sooner, so what is still

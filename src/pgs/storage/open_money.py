@@ -25,23 +25,23 @@ class OpenCount(msgspec.Struct, frozen=True):
 def resolve_payout(partner_id: str, match_id: str, seat_id: str, at: int) -> Stmt:
     """Return the statement that notes an operator's confirmation. Repeating it changes nothing."""
     params: Params = {"partner_id": partner_id, "match_id": match_id, "seat_id": seat_id, "at": at}
-    return Stmt("settlement.resolve_payout", params)
+    return Stmt("open_money.resolve_payout", params)
 
 
 async def payouts_resolved(reader: Reader, partner_id: str, match_id: str) -> list[str]:
     """Return the seats of a match whose payouts an operator has confirmed."""
-    rows = await reader.all("settlement.payouts_resolved", partner_id=partner_id, match_id=match_id)
+    rows = await reader.all("open_money.payouts_resolved", partner_id=partner_id, match_id=match_id)
     return [seat_id for (seat_id,) in rows]
 
 
 async def open_charges(reader: Reader, after: OpenRow | None, page_size: int) -> list[OpenRow]:
     """Return seats whose stake is pending, the oldest first, beginning after `after`."""
-    return await _open(reader, "settlement.open_charges", after, page_size)
+    return await _open(reader, "open_money.open_charges", after, page_size)
 
 
 async def open_matches(reader: Reader, after: OpenRow | None, page_size: int) -> list[OpenRow]:
     """Return matches whose money is due, the oldest first, beginning after `after`."""
-    return await _open(reader, "settlement.open_matches", after, page_size)
+    return await _open(reader, "open_money.open_matches", after, page_size)
 
 
 async def count_open(reader: Reader, overdue_since: int) -> tuple[OpenCount, OpenCount]:
@@ -53,7 +53,7 @@ async def count_open(reader: Reader, overdue_since: int) -> tuple[OpenCount, Ope
     """
     since: Params = {"overdue_since": overdue_since}
     charges, payouts = await reader.together(
-        Query("settlement.count_charges", since), Query("settlement.count_payouts", since)
+        Query("open_money.count_charges", since), Query("open_money.count_payouts", since)
     )
     return OpenCount(*charges[0]), OpenCount(*payouts[0])
 
