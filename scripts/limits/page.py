@@ -31,7 +31,7 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Accounts, members and sign-in", ("shared/activity.py",)),
     ("Accounts, members and sign-in", ("http/outbound/fetch.py",)),
     ("Webhooks", ("actors/delivery/", "domain/nudges.py", "domain/addresses.py", "domain/urls.py")),
-    ("Money", ("http/outbound/settlement.py",)),
+    ("Money", ("http/outbound/settlement_client.py",)),
     ("Webhooks", ("http/outbound/", "shared/deliveries.py", "domain/secrets.py")),
     ("Webhooks", ("actors/maintenance/webhooks.py",)),
     (

@@ -44,7 +44,7 @@ from pgs.domain.rate import PARTNER_POLICY
 from pgs.domain.versions import VERSIONS, ServedVersions
 from pgs.games.installed import load_games
 from pgs.http.outbound.fetch import JsonClient
-from pgs.http.outbound.settlement import RemoteSettlement, read_token
+from pgs.http.outbound.settlement_client import RemoteSettlement, read_token
 from pgs.http.outbound.tries import Outbound
 from pgs.http.outbound.trust import trusted_roots
 from pgs.keyfile import KeyFile

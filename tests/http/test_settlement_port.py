@@ -15,7 +15,7 @@ from pgs.config import BadSettings, Config
 from pgs.domain.payouts import Payout
 from pgs.http.outbound.errors import NOT_CONNECTED
 from pgs.http.outbound.fetch import BODY_TOO_LONG, NO_ANSWER, JsonClient
-from pgs.http.outbound.settlement import ANSWER_BYTES, CALL_S, RemoteSettlement, read_token
+from pgs.http.outbound.settlement_client import ANSWER_BYTES, CALL_S, RemoteSettlement, read_token
 from tests.http.internet import client_context, read_request
 from tests.making import seat
 

@@ -12,7 +12,7 @@ from pgs.domain.service_urls import parse_service_url
 from pgs.http.identity.discovery import discover
 from pgs.http.identity.jwks import read_keys
 from pgs.http.outbound.fetch import JsonClient, NotFetched
-from pgs.http.outbound.settlement import read_token
+from pgs.http.outbound.settlement_client import read_token
 from pgs.http.transport.server import bind
 from pgs.operator.protocol import is_running
 
