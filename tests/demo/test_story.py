@@ -9,8 +9,8 @@ from rich.console import Console
 
 from pgs.clock import SystemClock
 from pgs.demo.backend import Backend
+from pgs.demo.delayed_settlement import DelayedSettlement
 from pgs.demo.inbox import Inbox
-from pgs.demo.settlement import DelayedSettlement
 from pgs.demo.story import Unexpected, tell
 from pgs.demo.telling import Teller
 from pgs_client.trio_client import TrioClient

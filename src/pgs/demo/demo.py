@@ -17,6 +17,7 @@ from pgs.demo.admin import PEOPLE, make_admin
 from pgs.demo.backend import CALL_FAILED, Backend
 from pgs.demo.certificates import Authority
 from pgs.demo.curl import paste_lines
+from pgs.demo.delayed_settlement import PAYOUT_DELAY_S, DelayedSettlement
 from pgs.demo.folder import (
     DEMO_FILE,
     LOG_FILE,
@@ -30,7 +31,6 @@ from pgs.demo.inbox import Inbox, open_inbox
 from pgs.demo.loopback import HOOKS_HOST, LoopbackResolver, loopback_outbound
 from pgs.demo.partner import PARTNER_ID, add_webhook, make_partner
 from pgs.demo.past import Past, PastClock, beginning, play_past
-from pgs.demo.settlement import PAYOUT_DELAY_S, DelayedSettlement
 from pgs.demo.site import origins_of
 from pgs.demo.stay import stay
 from pgs.demo.story import Unexpected, tell

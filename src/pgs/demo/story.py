@@ -6,9 +6,9 @@ import msgspec
 import trio
 
 from pgs.demo.backend import Backend, Exchange
+from pgs.demo.delayed_settlement import DelayedSettlement
 from pgs.demo.inbox import Inbox
 from pgs.demo.partner import FLOOR_USD_CENTS, GAME, PARTNER_ID, PRIZE_USD_CENTS, TEST_TIER
-from pgs.demo.settlement import DelayedSettlement
 from pgs.demo.telling import Teller
 
 FIRST, SECOND = "player-1", "player-2"
