@@ -6,19 +6,18 @@ from typing import Any
 import msgspec
 
 from pgs.actors.account import (
+    event_log,
     factors,
-    feed,
     keys,
     lifecycle,
     people,
     settings,
-    settlement,
     themes,
     webhooks,
 )
 from pgs.actors.account.decisions import AccountDecision
+from pgs.actors.messages.account.event_log import NoteResolution, NoteRewound
 from pgs.actors.messages.account.factors import EnrollTotp, ResetFactor
-from pgs.actors.messages.account.feed import NoteRewound
 from pgs.actors.messages.account.keys import MintKey, RevokeKey, RotateKey
 from pgs.actors.messages.account.lifecycle import EmergencyStop, SwitchAccount
 from pgs.actors.messages.account.people import (
@@ -41,7 +40,6 @@ from pgs.actors.messages.account.settings import (
     SetRate,
     SetTheme,
 )
-from pgs.actors.messages.account.settlement import NoteResolution
 from pgs.actors.messages.account.webhooks import (
     DisableWebhook,
     NoteResend,
@@ -77,13 +75,13 @@ RULES: Mapping[type, Rule] = {
     SetRate: Rule(settings.set_rate),
     SetTheme: Rule(themes.set_theme, themes.read_theme),
     CorrectAccount: Rule(settings.correct_account),
-    NoteResolution: Rule(settlement.note_resolution),
+    NoteResolution: Rule(event_log.note_resolution),
     SaveWebhook: Rule(webhooks.save_webhook, webhooks.read_webhook),
     RotateWebhookSecret: Rule(webhooks.rotate_webhook_secret, webhooks.read_webhook),
     DisableWebhook: Rule(webhooks.disable_webhook, webhooks.read_webhook),
     NoteResend: Rule(webhooks.note_resend, webhooks.read_attempt),
     SwitchAccount: Rule(lifecycle.switch_account),
-    NoteRewound: Rule(feed.note_rewound),
+    NoteRewound: Rule(event_log.note_rewound),
     EmergencyStop: Rule(lifecycle.emergency_stop),
     CreateInvite: Rule(people.create_invite, people.read_kept_invites),
     RevokeInvite: Rule(people.revoke_invite, people.read_invite),

@@ -13,7 +13,7 @@ import trio
 from msgspec import UNSET, UnsetType
 
 from pgs.actors.kernel.mail import Crashed, Degraded, NotOwned, Overloaded
-from pgs.actors.messages.account.feed import NoteRewound
+from pgs.actors.messages.account.event_log import NoteRewound
 from pgs.actors.parts import Parts
 from pgs.actors.shared.feed_rows import Feed, FeedRows
 from pgs.domain.cursors import make_cursor, read_cursor

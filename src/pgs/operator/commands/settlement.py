@@ -9,7 +9,7 @@ from msgspec import Meta
 from pgs.actors.core import Core
 from pgs.actors.kernel.mail import Crashed, Overloaded
 from pgs.actors.messages import seats as m
-from pgs.actors.messages.account.settlement import NoteResolution
+from pgs.actors.messages.account.event_log import NoteResolution
 from pgs.actors.seating.settlement_call import ANSWER_S
 from pgs.domain.accounts import Account
 from pgs.domain.errors import BadRequest, Refusal

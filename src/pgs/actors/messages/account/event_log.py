@@ -1,4 +1,4 @@
-"""The command to the account actor about settlement: an operator's decision for the event log."""
+"""Commands to the account actor that write into the event log and change nothing else."""
 
 from typing import Literal
 
@@ -18,3 +18,14 @@ class NoteResolution(AccountCommand[AccountReply], frozen=True):
     kind: Literal["charge", "prize", "refund"]
     amount_usd_cents: int
     decision: Literal["confirmed", "declined"]
+
+
+class NoteRewound(AccountCommand[AccountReply], frozen=True):
+    """Write into the event log that a reader's cursor is ahead of the feed.
+
+    The account stays as it is. `positions`: by how many positions the cursor is ahead.
+    """
+
+    by: str
+    environment: Environment
+    positions: int
