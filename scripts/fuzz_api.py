@@ -36,7 +36,7 @@ import typer
 from pgs.actors.core import Core
 from pgs.actors.messages.account.keys import KeyMinted, MintKey
 from pgs.actors.messages.account.lifecycle import CreatePartner, PartnerCreated
-from pgs.actors.messages.account.people import AcceptInvite
+from pgs.actors.messages.account.members import AcceptInvite
 from pgs.actors.messages.account.settings import AgreeTerms, ChangeLicence, SetRate
 from pgs.actors.messages.catalogue import SetTier
 from pgs.clock import SystemRng

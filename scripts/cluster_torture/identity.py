@@ -10,7 +10,7 @@ import msgspec
 from cluster_parts.cluster import Cluster
 from cluster_parts.machines import ending
 
-from pgs.actors.messages.account.people import AcceptInvite
+from pgs.actors.messages.account.members import AcceptInvite
 from pgs.app import open_core
 from pgs.clock import SystemClock
 from pgs.config import Config

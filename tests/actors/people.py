@@ -6,7 +6,7 @@ from pyotp import TOTP
 
 from pgs.actors.kernel.mail import Command
 from pgs.actors.messages.account.factors import EnrollTotp, Enrolment
-from pgs.actors.messages.account.people import AcceptInvite, CreateInvite
+from pgs.actors.messages.account.members import AcceptInvite, CreateInvite
 from pgs.domain.invites import Invite
 from pgs.domain.members import PLATFORM, Member
 from pgs.domain.roles import Role

@@ -10,7 +10,7 @@ from pgs.actors.kernel.mail import Command
 from pgs.actors.messages.account.factors import EnrollTotp, VerifyTotp
 from pgs.actors.messages.account.keys import KeyMinted, MintKey, RevokeKey
 from pgs.actors.messages.account.lifecycle import EmergencyStop, SwitchAccount
-from pgs.actors.messages.account.people import ChangeRole, CreateInvite, RemoveMember, RevokeInvite
+from pgs.actors.messages.account.members import ChangeRole, CreateInvite, RemoveMember, RevokeInvite
 from pgs.actors.messages.account.settings import AddOrigin
 from pgs.domain.accounts import Account
 from pgs.domain.errors import refuse

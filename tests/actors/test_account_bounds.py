@@ -13,7 +13,7 @@ from pgs.actors.messages.account.factors import (
     SteppedUp,
     VerifyTotp,
 )
-from pgs.actors.messages.account.people import AcceptInvite, CreateInvite, RevokeInvite
+from pgs.actors.messages.account.members import AcceptInvite, CreateInvite, RevokeInvite
 from pgs.domain import invites
 from pgs.domain.errors import BadRequest, refuse
 from pgs.domain.invites import INVITE_S, Invite

@@ -8,7 +8,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.messages.account.people import AcceptInvite, CreateInvite, RevokeInvite
+from pgs.actors.messages.account.members import AcceptInvite, CreateInvite, RevokeInvite
 from pgs.actors.messages.account.settings import SetDomain
 from pgs.domain.errors import BadRequest, refuse
 from pgs.domain.invites import INVITE_S, Invite

@@ -7,7 +7,7 @@ import trio
 from trio.testing import MockClock
 
 from pgs.actors.messages.account.factors import VerifyTotp
-from pgs.actors.messages.account.people import ChangeRole, CreateInvite, RemoveMember
+from pgs.actors.messages.account.members import ChangeRole, CreateInvite, RemoveMember
 from pgs.domain.errors import refuse
 from pgs.domain.factors import Factor
 from pgs.domain.members import Member

@@ -11,7 +11,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.messages.account.people import AcceptInvite, ChangeRole, RemoveMember
+from pgs.actors.messages.account.members import AcceptInvite, ChangeRole, RemoveMember
 from pgs.actors.shared.activity import SUBSCRIBERS_LIMIT, ActivityEvent
 from pgs.domain.errors import Refusal
 from pgs.domain.roles import rule_of

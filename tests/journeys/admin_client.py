@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from pgs.actors.messages.account.lifecycle import CreatePartner
-from pgs.actors.messages.account.people import AcceptInvite, CreateInvite
+from pgs.actors.messages.account.members import AcceptInvite, CreateInvite
 from pgs.clock import SystemClock, SystemRng
 from pgs.demo.certificates import Authority
 from pgs.demo.inbox import Inbox, open_inbox

@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from pgs.actors.messages.account.lifecycle import CreatePartner
-from pgs.actors.messages.account.people import RemoveMember
+from pgs.actors.messages.account.members import RemoveMember
 from pgs.domain.members import PLATFORM
 from pgs.domain.totp import code_at
 from tests.journeys.admin_client import BOSS, AdminClient, person

@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from pgs.actors.messages.account.lifecycle import CreatePartner
-from pgs.actors.messages.account.people import AcceptInvite
+from pgs.actors.messages.account.members import AcceptInvite
 from pgs.domain.forwards import prove_forward
 from pgs.domain.shards import Node
 from tests.journeys.admin_client import BOSS, AdminClient, open_admin, person

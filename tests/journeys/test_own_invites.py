@@ -1,7 +1,7 @@
 """Finding the invites to one's own address, as a member of an account or of none."""
 
 from pgs.actors.messages.account.lifecycle import CreatePartner
-from pgs.actors.messages.account.people import CreateInvite, RevokeInvite
+from pgs.actors.messages.account.members import CreateInvite, RevokeInvite
 from tests.journeys.admin_client import BOSS, open_admin, person
 from tests.journeys.client import check_refusal
 from tests.journeys.places import Place

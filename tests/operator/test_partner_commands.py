@@ -7,7 +7,7 @@ import pytest
 
 from pgs.actors.messages.account.factors import EnrollTotp, Enrolment, VerifyTotp
 from pgs.actors.messages.account.lifecycle import CreatePartner
-from pgs.actors.messages.account.people import AcceptInvite
+from pgs.actors.messages.account.members import AcceptInvite
 from pgs.actors.messages.account.settings import CorrectAccount
 from pgs.app import open_core
 from pgs.config import Config

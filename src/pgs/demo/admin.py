@@ -4,7 +4,7 @@ import msgspec
 
 from pgs.actors.core import Core
 from pgs.actors.messages.account.factors import EnrollTotp, Enrolment, SteppedUp, VerifyTotp
-from pgs.actors.messages.account.people import AcceptInvite
+from pgs.actors.messages.account.members import AcceptInvite
 from pgs.devissuer.issuer import DevelopmentIssuer
 from pgs.devissuer.people import Person
 from pgs.domain.errors import BadRequest, Refusal

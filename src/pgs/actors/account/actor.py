@@ -19,7 +19,7 @@ from pgs.actors.kernel.mail import Crashed, Envelope, Message
 from pgs.actors.messages.account.command import AccountChangedInRows, AccountCommand
 from pgs.actors.messages.account.factors import VerifyTotp
 from pgs.actors.messages.account.lifecycle import CreatePartner, StopFinished
-from pgs.actors.messages.account.people import RevokeInvite
+from pgs.actors.messages.account.members import RevokeInvite
 from pgs.actors.messages.courier import EndpointChanged
 from pgs.actors.partners import PartnerActors
 from pgs.domain import ids

@@ -10,7 +10,7 @@ from pgs.actors.account import (
     factors,
     keys,
     lifecycle,
-    people,
+    members,
     settings,
     themes,
     webhooks,
@@ -20,7 +20,7 @@ from pgs.actors.messages.account.event_log import NoteResolution, NoteRewound
 from pgs.actors.messages.account.factors import EnrollTotp, ResetFactor
 from pgs.actors.messages.account.keys import MintKey, RevokeKey, RotateKey
 from pgs.actors.messages.account.lifecycle import EmergencyStop, SwitchAccount
-from pgs.actors.messages.account.people import (
+from pgs.actors.messages.account.members import (
     AcceptInvite,
     ChangeRole,
     CreateInvite,
@@ -83,11 +83,11 @@ RULES: Mapping[type, Rule] = {
     SwitchAccount: Rule(lifecycle.switch_account),
     NoteRewound: Rule(event_log.note_rewound),
     EmergencyStop: Rule(lifecycle.emergency_stop),
-    CreateInvite: Rule(people.create_invite, people.read_kept_invites),
-    RevokeInvite: Rule(people.revoke_invite, people.read_invite),
-    AcceptInvite: Rule(people.accept_invite, people.read_invite_and_membership),
-    ChangeRole: Rule(people.change_role),
-    RemoveMember: Rule(people.remove_member),
+    CreateInvite: Rule(members.create_invite, members.read_kept_invites),
+    RevokeInvite: Rule(members.revoke_invite, members.read_invite),
+    AcceptInvite: Rule(members.accept_invite, members.read_invite_and_membership),
+    ChangeRole: Rule(members.change_role),
+    RemoveMember: Rule(members.remove_member),
     EnrollTotp: Rule(factors.enrol_totp, factors.read_factor),
     ResetFactor: Rule(factors.reset_factor),
 }

@@ -3,7 +3,7 @@
 import msgspec
 
 from pgs.actors.maintenance.registers import follow_others
-from pgs.actors.messages.account.people import AcceptInvite, CreateInvite, RevokeInvite
+from pgs.actors.messages.account.members import AcceptInvite, CreateInvite, RevokeInvite
 from pgs.domain.emails import normalise_email, same_address
 from pgs.domain.errors import refuse
 from pgs.domain.invites import Invite

@@ -4,7 +4,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from pgs.actors.messages.account.factors import ResetFactor
-from pgs.actors.messages.account.people import ChangeRole, RemoveMember
+from pgs.actors.messages.account.members import ChangeRole, RemoveMember
 from pgs.domain.members import Member
 from pgs.domain.roles import Role
 from pgs.http.admin.authorization import AdminCall, account_now, change

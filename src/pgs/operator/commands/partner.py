@@ -7,7 +7,7 @@ from msgspec import Meta
 from pgs.actors.core import Core
 from pgs.actors.messages.account import lifecycle
 from pgs.actors.messages.account.factors import ResetFactor
-from pgs.actors.messages.account.people import CreateInvite
+from pgs.actors.messages.account.members import CreateInvite
 from pgs.actors.messages.account.settings import CorrectAccount, SetRate
 from pgs.actors.seating.switching_off import switch_off, switch_on
 from pgs.domain.accounts import Account

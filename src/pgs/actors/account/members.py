@@ -4,7 +4,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pgs.actors.account.decisions import AccountDecision, Context, Write
-from pgs.actors.messages.account.people import (
+from pgs.actors.messages.account.members import (
     AcceptInvite,
     ChangeRole,
     CreateInvite,
