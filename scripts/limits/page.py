@@ -23,7 +23,10 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ),
     ("Requests and connections", ("http/transport/", "http/api/", "http/internal.py")),
     ("Requests and connections", ("domain/likeness.py", "http/guide/")),
-    ("Calls and keys of a partner", ("domain/rate.py", "domain/keys.py", "domain/names.py")),
+    (
+        "Calls and keys of a partner",
+        ("domain/token_buckets.py", "domain/keys.py", "domain/names.py"),
+    ),
     ("Calls and keys of a partner", ("domain/cursors.py", "domain/ids.py", "shared/key_uses.py")),
     ("Accounts, members and sign-in", ("http/admin/", "http/identity/", "actors/account/")),
     ("Accounts, members and sign-in", ("domain/members.py", "domain/invites.py", "domain/emails")),

@@ -40,7 +40,7 @@ from pgs.actors.shared.registry import Registry
 from pgs.actors.shared.settlements import Settlements
 from pgs.clock import Clock, RandomBlock, Rng, SystemClock, SystemRng
 from pgs.config import Config
-from pgs.domain.rate import PARTNER_POLICY
+from pgs.domain.token_buckets import PARTNER_POLICY
 from pgs.domain.versions import VERSIONS, ServedVersions
 from pgs.games.installed import load_games
 from pgs.http.outbound.fetch import JsonClient

@@ -17,7 +17,7 @@ from pgs.actors.shared.admission import (
     policy_of,
 )
 from pgs.domain.members import PLATFORM
-from pgs.domain.rate import PARTNER_POLICY, BucketPolicy
+from pgs.domain.token_buckets import PARTNER_POLICY, BucketPolicy
 from tests.actors.ready_core import ready_core
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import pgs.app
 from pgs.actors.messages.account.lifecycle import CreatePartner
-from pgs.domain.rate import BucketPolicy
+from pgs.domain.token_buckets import BucketPolicy
 from pgs.http.admin import ENDPOINTS
 from pgs.http.api.endpoint import Endpoint
 from tests.journeys.admin_client import BOSS, AdminClient, open_admin, person

@@ -8,7 +8,7 @@ from pgs.actors.messages.account.settings import AgreeTerms
 from pgs.actors.messages.account.webhooks import DisableWebhook
 from pgs.actors.messages.courier import Nudge
 from pgs.domain.members import PLATFORM
-from pgs.domain.rate import RESEND_POLICY
+from pgs.domain.token_buckets import RESEND_POLICY
 from tests.journeys.admin_client import AdminClient, open_admin_with_webhook
 from tests.journeys.client import check_plain, check_refusal
 from tests.journeys.partners import account

@@ -12,8 +12,8 @@ from pgs.actors.messages.seats import DecideMatch, Seated, StakeSeat
 from pgs.actors.seating import two_seats
 from pgs.domain.licences import Step
 from pgs.domain.members import PLATFORM
-from pgs.domain.rate import TEST_MATCH_POLICY
 from pgs.domain.seats import SeatRequest
+from pgs.domain.token_buckets import TEST_MATCH_POLICY
 from pgs.http.admin.test_match import TriedPlayer
 from tests.journeys.admin_client import AdminClient, open_admin, person
 from tests.journeys.client import check_plain, check_refusal, ok

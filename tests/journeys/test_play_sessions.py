@@ -9,8 +9,8 @@ from pgs.actors.messages.account.lifecycle import EmergencyStop, SwitchAccount
 from pgs.actors.messages.account.settings import SetRate
 from pgs.actors.shared import admission
 from pgs.domain.members import PLATFORM
-from pgs.domain.rate import PLAYER_POLICY
 from pgs.domain.sessions import SessionClaims, sign_session
+from pgs.domain.token_buckets import PLAYER_POLICY
 from tests.journeys.client import check_refusal, ok
 from tests.journeys.partners import Partner
 from tests.journeys.places import Place

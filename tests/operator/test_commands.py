@@ -12,8 +12,8 @@ from pgs.app import open_core
 from pgs.cli.call import perform
 from pgs.cli.errors import NoDatabase
 from pgs.config import Config
-from pgs.domain.rate import BUCKET_MAX
 from pgs.domain.tiers import TIER_USD_CENTS_MAX
+from pgs.domain.token_buckets import BUCKET_MAX
 from pgs.operator import commands
 from pgs.operator import records as r
 from pgs.operator.answers import BadCall, Done

@@ -16,8 +16,8 @@ from pgs.actors.kernel.restarts import RestartCounter
 from pgs.actors.parts import Parts
 from pgs.actors.shared.admission import PartnerAdmission
 from pgs.domain.environments import Environment
-from pgs.domain.rate import GAME_API_FACTOR, RESEND_POLICY, TEST_MATCH_POLICY, Bucket
 from pgs.domain.shards import shard_of, shard_of_platform
+from pgs.domain.token_buckets import GAME_API_FACTOR, RESEND_POLICY, TEST_MATCH_POLICY, Bucket
 
 
 class Makers(msgspec.Struct, frozen=True):

@@ -21,8 +21,8 @@ from pgs.domain.accounts import Account, Licence
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.members import PLATFORM
 from pgs.domain.origins import LIVE_ORIGIN, MAX_ORIGINS, normalise_origin
-from pgs.domain.rate import check_bucket
 from pgs.domain.tiers import Price, check_price
+from pgs.domain.token_buckets import check_bucket
 from pgs.games.installed import GAMES
 from pgs.storage import accounts as rows
 

@@ -9,7 +9,14 @@ from typing import Final, Generic, Literal, TypeVar
 import msgspec
 
 from pgs.domain.accounts import Account
-from pgs.domain.rate import PARTNER_POLICY, PLAYER_POLICY, Bucket, BucketAnswer, BucketPolicy, times
+from pgs.domain.token_buckets import (
+    PARTNER_POLICY,
+    PLAYER_POLICY,
+    Bucket,
+    BucketAnswer,
+    BucketPolicy,
+    times,
+)
 
 K = TypeVar("K")
 

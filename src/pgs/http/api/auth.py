@@ -14,7 +14,7 @@ from pgs.actors.shared.registry import KnownKey
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.keys import hash_key, parse_bearer, parse_key
-from pgs.domain.rate import policy_header, rate_header
+from pgs.domain.token_buckets import policy_header, rate_header
 from pgs.domain.versions import choose
 from pgs.http.api.endpoint import Endpoint, Principal
 from pgs.http.api.hints import invalid_key

@@ -15,9 +15,9 @@ from pgs.domain.keys import ROTATION_S
 from pgs.domain.names import DISPLAY_NAME_MAX, PARTNER_REF_MAX
 from pgs.domain.nudges import FAILURES_TO_DISABLE
 from pgs.domain.origins import MAX_ORIGINS
-from pgs.domain.rate import PARTNER_POLICY
 from pgs.domain.seats import WAIT_S
 from pgs.domain.sessions import TTL_MAX
+from pgs.domain.token_buckets import PARTNER_POLICY
 from pgs.http.api.lists import LIMIT_DEFAULT, LIMIT_MAX
 from pgs.http.guide.errors import errors_page
 from pgs.http.guide.reference import reference_page

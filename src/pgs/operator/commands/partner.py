@@ -14,8 +14,8 @@ from pgs.domain.accounts import Account
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.invites import Invite
 from pgs.domain.members import PLATFORM, UID_MAX, Member
-from pgs.domain.rate import BUCKET_MAX
 from pgs.domain.roles import Role
+from pgs.domain.token_buckets import BUCKET_MAX
 from pgs.operator.accounts import ask_account, change_account, find_account, record_of
 from pgs.operator.command import Args, Id, OperatorCommand, Text
 from pgs.operator.nodes import of_partner

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs.domain.errors import BadRequest
-from pgs.domain.rate import (
+from pgs.domain.token_buckets import (
     BUCKET_MAX,
     PARTNER_POLICY,
     PLAYER_POLICY,
