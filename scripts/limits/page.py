@@ -52,7 +52,10 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ),
     ("Players, matches and the frame", ("http/game/", "http/embed/", "actors/play/", "games/")),
     ("Players, matches and the frame", ("domain/themes.py", "domain/frames.py")),
-    ("Players, matches and the frame", ("domain/play.py", "domain/sessions.py", "domain/clocks")),
+    (
+        "Players, matches and the frame",
+        ("domain/play.py", "domain/sessions.py", "domain/turn_clocks.py"),
+    ),
     ("Players, matches and the frame", ("shared/alarms.py", "shared/presence.py")),
     ("Money", ("domain/tiers.py", "actors/catalogue.py", "domain/ledger.py")),
     ("Money", ("domain/days.py", "domain/invoices.py", "http/billing/", "actors/billing/")),
