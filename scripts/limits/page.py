@@ -33,7 +33,10 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Accounts, members and sign-in", ("domain/factors.py", "domain/totp.py", "domain/origins.py")),
     ("Accounts, members and sign-in", ("shared/activity.py",)),
     ("Accounts, members and sign-in", ("http/outbound/fetch.py",)),
-    ("Webhooks", ("actors/delivery/", "domain/nudges.py", "domain/addresses.py", "domain/urls.py")),
+    (
+        "Webhooks",
+        ("actors/delivery/", "domain/nudges.py", "domain/addresses.py", "domain/webhook_urls.py"),
+    ),
     ("Money", ("http/outbound/settlement_client.py",)),
     ("Webhooks", ("http/outbound/", "shared/deliveries.py", "domain/secrets.py")),
     ("Webhooks", ("actors/maintenance/webhooks.py",)),

@@ -12,7 +12,7 @@ from pgs.demo.certificates import Authority
 from pgs.demo.inbox import Inbox, Received, open_inbox
 from pgs.demo.loopback import ADDRESS, HOOKS_HOST, LoopbackResolver, loopback_outbound
 from pgs.domain.nudges import SIGNATURE_HEADER, TryOutcome, nudge_body, signature_header
-from pgs.domain.urls import normalise_webhook_url
+from pgs.domain.webhook_urls import normalise_webhook_url
 
 SECRET = "whsec_" + "B" * 43
 

@@ -18,7 +18,7 @@ from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, refuse
 from pgs.domain.nudges import KEEP_ATTEMPTS_S
 from pgs.domain.secrets import WEBHOOK_SECRET_BYTES, webhook_secret
-from pgs.domain.urls import normalise_webhook_url
+from pgs.domain.webhook_urls import normalise_webhook_url
 from pgs.storage import webhooks as rows
 from pgs.storage.attempts import Attempt, find_attempt
 from pgs.storage.reader import Reader

@@ -27,8 +27,8 @@ most 800 bytes."""
 
 USER_AGENT: Final = "Partner-Game-Service-Webhook/1"
 
-# A URL as `pgs.domain.urls` stores it. httpcore's own parser would drop `;parameters` and an empty
-# query.
+# A URL as `pgs.domain.webhook_urls` stores it. httpcore's own parser would drop `;parameters` and
+# an empty query.
 _STORED_URL = re.compile(
     r"https://([a-z0-9.-]+)(?::([1-9][0-9]{0,4}))?((?:/[!-~]*)?(?:\?[!-~]*)?)", re.ASCII
 )

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs.domain.urls import URL_MAX, normalise_webhook_url
+from pgs.domain.webhook_urls import URL_MAX, normalise_webhook_url
 
 ROWS = json.loads(
     (Path(__file__).parents[1] / "cases" / "ssrf_cases.json").read_text(encoding="utf-8")
