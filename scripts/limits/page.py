@@ -35,7 +35,12 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Accounts, members and sign-in", ("http/outbound/fetch.py",)),
     (
         "Webhooks",
-        ("actors/delivery/", "domain/nudges.py", "domain/addresses.py", "domain/webhook_urls.py"),
+        (
+            "actors/delivery/",
+            "domain/nudges.py",
+            "domain/ip_addresses.py",
+            "domain/webhook_urls.py",
+        ),
     ),
     ("Money", ("http/outbound/settlement_client.py",)),
     ("Webhooks", ("http/outbound/", "shared/deliveries.py", "domain/secrets.py")),

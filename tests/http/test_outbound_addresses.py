@@ -9,7 +9,7 @@ from random import Random
 import pytest
 import trio.testing
 
-from pgs.domain.addresses import ADDRESSES_MAX, REFUSED_MESSAGE, is_public
+from pgs.domain.ip_addresses import ADDRESSES_MAX, REFUSED_MESSAGE, is_public
 from pgs.domain.nudges import TryOutcome
 from pgs.http.outbound.errors import NOT_CONNECTED, NOT_LOOKED_UP
 from pgs.http.outbound.tries import Outbound

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import trio
 
-from pgs.domain.addresses import REFUSED_MESSAGE
+from pgs.domain.ip_addresses import REFUSED_MESSAGE
 from pgs.http.outbound.resolver import LimitedResolver, look_up
 from pgs.http.outbound.tries import Outbound
 from tests.http.internet import client_context

@@ -10,7 +10,7 @@ import pytest
 import trio.testing
 import trustme
 
-from pgs.domain.addresses import REFUSED_MESSAGE
+from pgs.domain.ip_addresses import REFUSED_MESSAGE
 from pgs.domain.nudges import TryOutcome
 from pgs.http.outbound.errors import BAD_CERTIFICATE, CLOSED, NO_TLS
 from pgs.http.outbound.tls import Tls

@@ -12,7 +12,7 @@ from typing import Any, Final
 import httpcore
 import trio
 
-from pgs.domain.addresses import REFUSED_MESSAGE, check_answer
+from pgs.domain.ip_addresses import REFUSED_MESSAGE, check_answer
 from pgs.http.outbound.errors import (
     BAD_CERTIFICATE,
     CLOSED,

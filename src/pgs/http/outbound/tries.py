@@ -8,7 +8,7 @@ from typing import Final
 import httpcore
 import trio
 
-from pgs.domain.addresses import is_public
+from pgs.domain.ip_addresses import is_public
 from pgs.domain.nudges import TryOutcome, response_text
 from pgs.http.outbound.backend import PinnedBackend
 from pgs.http.outbound.errors import NO_ANSWER, NOT_HTTP, NoResponse

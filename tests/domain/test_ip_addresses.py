@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs.domain.addresses import ADDRESSES_MAX, check_answer, is_public
+from pgs.domain.ip_addresses import ADDRESSES_MAX, check_answer, is_public
 
 ROWS = json.loads(
     (Path(__file__).parents[1] / "cases" / "ssrf_cases.json").read_text(encoding="utf-8")
