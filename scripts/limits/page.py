@@ -22,7 +22,7 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
         ("http/partner/results.py", "http/api/lists.py", "feed_bells"),
     ),
     ("Requests and connections", ("http/transport/", "http/api/", "http/internal.py")),
-    ("Requests and connections", ("domain/likeness.py", "http/guide/")),
+    ("Requests and connections", ("domain/suggestions.py", "http/guide/")),
     (
         "Calls and keys of a partner",
         ("domain/token_buckets.py", "domain/keys.py", "domain/names.py"),

@@ -11,7 +11,7 @@ import msgspec
 
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
-from pgs.domain.likeness import closest
+from pgs.domain.suggestions import closest
 
 TIER_USD_CENTS_MAX: Final = 10**9
 """Cents of the highest prize of a tier: ten million dollars. A JSON reader with

@@ -11,8 +11,8 @@ from typing import Final
 from pgs.domain.accounts import Account, check_licence
 from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal, refuse
-from pgs.domain.likeness import LIKENESS_NAMES, closest
 from pgs.domain.names import is_player_id
+from pgs.domain.suggestions import LIKENESS_NAMES, closest
 from pgs.http.transport.asgi import Headers
 
 FIELD_NAME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,31}", re.ASCII)

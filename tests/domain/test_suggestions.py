@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs.domain.likeness import LIKENESS_CHARS, closest
+from pgs.domain.suggestions import LIKENESS_CHARS, closest
 
 FIELDS = ("playerId", "gameId", "tierId", "stakeUsdCents", "idempotencyKey")
 
