@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from pgs.domain.domains import inside
+from pgs.domain.admin_domains import inside
 from pgs.domain.emails import normalise_email, same_address
 from pgs.domain.errors import Refusal, refuse
 from pgs.domain.roles import Role, can_grant

@@ -16,7 +16,7 @@ from pgs.actors.messages.account.settings import (
     SetPrices,
     SetRate,
 )
-from pgs.domain import domains, licences
+from pgs.domain import admin_domains, licences
 from pgs.domain.accounts import Account, Licence
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.members import PLATFORM
@@ -164,7 +164,7 @@ def set_domain(account: Account, command: SetDomain, context: Context) -> Accoun
 
     Members and invites with addresses of other domains stay.
     """
-    domain = domains.set_domain(command.domain, account.admin_domain, command.email)
+    domain = admin_domains.set_domain(command.domain, account.admin_domain, command.email)
     if isinstance(domain, Refusal):
         return domain
     return Write(
@@ -195,7 +195,7 @@ def correct_account(account: Account, command: CorrectAccount, context: Context)
             return name
         after, detail["name"] = replace(after, name=name), name
     if command.domain is not None:
-        domain = domains.normalise_domain(command.domain) if command.domain else None
+        domain = admin_domains.normalise_domain(command.domain) if command.domain else None
         if domain is None and command.domain:
             return refuse("invalid_domain")
         after, detail["domain"] = replace(after, admin_domain=domain), domain

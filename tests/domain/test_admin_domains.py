@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs.domain.domains import inside, normalise_domain, set_domain
+from pgs.domain.admin_domains import inside, normalise_domain, set_domain
 from pgs.domain.errors import refuse
 
 
