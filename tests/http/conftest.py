@@ -3,7 +3,7 @@
 import pytest
 from hypercorn.events import Event
 
-from pgs.http.transport.guards import GuardedH11
+from pgs.http.transport.hypercorn_http1 import GuardedH11
 from tests.http.raw import SERVERS, ServeApp
 
 

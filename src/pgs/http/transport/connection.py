@@ -30,7 +30,7 @@ from hypercorn.trio.tcp_server import MAX_RECV, TCPServer
 from hypercorn.typing import ConnectionState
 from hypercorn.utils import parse_socket_addr
 
-from pgs.http.transport.guards import GuardedH11, GuardedTasks
+from pgs.http.transport.hypercorn_http1 import GuardedH11, GuardedTasks
 from pgs.http.transport.lane_connection import LaneConnection, LeaveLane
 from pgs.http.transport.lane_socket import LaneSocket
 from pgs.http.transport.listener_config import GuardedConfig
