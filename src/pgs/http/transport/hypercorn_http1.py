@@ -1,7 +1,7 @@
 """hypercorn 0.18's tasks and HTTP/1 protocol, with fixes for faults that were seen in practice.
 
-`pgs.http.transport.connection` does the same for the socket below, `websocket_guard` for the
-WebSocket stream above. The faults:
+`hypercorn_connection` does the same for the socket below, `websocket_guard` for the WebSocket
+stream above. The faults:
 
 - Answering a request whose body was still queued deadlocked: the task that sent the answer had to
   put a disconnect into its own queue, which was full.

@@ -12,8 +12,8 @@ from hypercorn.config import Sockets
 from hypercorn.utils import LifespanTimeoutError
 
 from pgs.http.transport.asgi import App, OnEvent, ignore_event
-from pgs.http.transport.connection import GuardedServer
 from pgs.http.transport.edge import Edge
+from pgs.http.transport.hypercorn_connection import GuardedServer
 from pgs.http.transport.lane import Lane
 from pgs.http.transport.limits import RESERVED_FILES, ServerLimits
 from pgs.http.transport.listener_config import GuardedConfig
