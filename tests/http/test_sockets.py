@@ -12,8 +12,8 @@ from structlog.testing import capture_logs
 
 from pgs.http.transport.accepted_socket import NORMAL, AcceptedSocket
 from pgs.http.transport.asgi import Receive, Scope, Send
+from pgs.http.transport.hypercorn_websocket import FRAMES_PER_CHECKPOINT, CutBuffer
 from pgs.http.transport.sockets import GOING_AWAY, OpenSockets, refuse_handshake
-from pgs.http.transport.websocket_guard import FRAMES_PER_CHECKPOINT, CutBuffer
 from tests.http.apps import edge, http_app, ok, only
 from tests.http.raw import HANDSHAKE, PATIENCE_S, UNHURRIED, ServeApp, error_of, serving, text_frame
 from tests.http.sockets import (

@@ -13,7 +13,7 @@ from wsproto.connection import Connection, ConnectionState, ConnectionType
 from wsproto.events import CloseConnection, Message, Ping
 from wsproto.frame_protocol import CloseReason
 
-from pgs.http.transport.websocket_guard import CutBuffer
+from pgs.http.transport.hypercorn_websocket import CutBuffer
 
 Heard = str | None | bytes
 """A text message, None for a binary one, or bytes to send to the client, possibly no bytes."""

@@ -1,6 +1,6 @@
 """hypercorn 0.18's tasks and HTTP/1 protocol, with fixes for faults that were seen in practice.
 
-`hypercorn_connection` does the same for the socket below, `websocket_guard` for the WebSocket
+`hypercorn_connection` does the same for the socket below, `hypercorn_websocket` for the WebSocket
 stream above. The faults:
 
 - Answering a request whose body was still queued deadlocked: the task that sent the answer had to
@@ -31,8 +31,8 @@ from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.trio.task_group import TaskGroup
 from hypercorn.typing import AppWrapper, ASGIReceiveEvent, ASGISendEvent, Scope
 
+from pgs.http.transport.hypercorn_websocket import GuardedSocket
 from pgs.http.transport.listener_config import GuardedConfig
-from pgs.http.transport.websocket_guard import GuardedSocket
 
 _PHRASES: Final = {status.value: status.phrase.encode() for status in HTTPStatus}
 _NO_PHRASE: Final = b"Unassigned"
