@@ -25,7 +25,7 @@ ACTORS = {
     "delivery": "webhooks and their tries",
     "billing": "invoices",
     "account": "what a partner manages",
-    "catalogue": "tiers and rake terms",
+    "catalogue_actor": "tiers and rake terms",
     "partners": "one partner's actors, on demand",
     "parts": "what every actor is built from",
     "shared": "registers that all partners share",

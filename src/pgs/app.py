@@ -9,7 +9,7 @@ import trio
 
 from pgs.actors.account.actor import AccountActor
 from pgs.actors.billing.actor import BillingActor
-from pgs.actors.catalogue import CatalogueActor
+from pgs.actors.catalogue_actor import CatalogueActor
 from pgs.actors.core import Core
 from pgs.actors.delivery.courier import CourierActor
 from pgs.actors.holdings import Holdings

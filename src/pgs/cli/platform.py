@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from pgs.actors.catalogue import TERMS_MAX
+from pgs.actors.catalogue_actor import TERMS_MAX
 from pgs.cli import platform_tables, tables
 from pgs.cli.errors import REFUSED, WRONG_CALL, expected, stop
 from pgs.cli.options import (
