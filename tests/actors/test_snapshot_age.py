@@ -8,7 +8,7 @@ from trio.testing import MockClock
 
 from pgs.actors.messages.account.settings import AgreeTerms, SetPrices
 from pgs.actors.messages.catalogue import SetTier, TierSet
-from pgs.actors.shared import catalogue as catalogue_module
+from pgs.actors.shared import published_catalogue as catalogue_module
 from pgs.actors.shared import registry as registry_module
 from pgs.actors.shared.snapshots import Age
 from pgs.domain.errors import refuse

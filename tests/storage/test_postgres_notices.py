@@ -5,7 +5,7 @@ import psycopg
 import pytest
 import trio
 
-from pgs.actors.shared.catalogue import PublishedCatalogue
+from pgs.actors.shared.published_catalogue import PublishedCatalogue
 from pgs.actors.shared.registry import Registry
 from pgs.domain.accounts import Account, Licence
 from pgs.domain.environments import ENVIRONMENTS

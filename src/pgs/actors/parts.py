@@ -10,7 +10,6 @@ from pgs.actors.ports import NudgePort
 from pgs.actors.shared.activity import Activity
 from pgs.actors.shared.admission import ManyBuckets, PlayerAdmission, ProcessAdmission
 from pgs.actors.shared.alarms import Alarms
-from pgs.actors.shared.catalogue import PublishedCatalogue
 from pgs.actors.shared.clock_watch import ClockWatch
 from pgs.actors.shared.closings import Closings
 from pgs.actors.shared.database_watch import DatabaseWatch
@@ -21,6 +20,7 @@ from pgs.actors.shared.feed_rows import FeedRows
 from pgs.actors.shared.key_uses import KeyUses
 from pgs.actors.shared.open_money import OpenMoney
 from pgs.actors.shared.presence import PresenceRegister
+from pgs.actors.shared.published_catalogue import PublishedCatalogue
 from pgs.actors.shared.registry import Registry
 from pgs.actors.shared.settlements import Settlements
 from pgs.clock import Clock, Rng
