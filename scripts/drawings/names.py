@@ -23,7 +23,7 @@ ACTORS = {
     "seating": "seats, pairing, matches, money",
     "play": "a match while it is played",
     "delivery": "webhooks and their tries",
-    "billing": "invoices",
+    "billing_actor": "invoices",
     "account": "what a partner manages",
     "catalogue_actor": "tiers and rake terms",
     "partners": "one partner's actors, on demand",

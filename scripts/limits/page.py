@@ -66,7 +66,7 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ),
     ("Players, matches and the frame", ("shared/alarms.py", "shared/presence.py")),
     ("Money", ("domain/tiers.py", "actors/catalogue_actor.py", "domain/ledger.py")),
-    ("Money", ("domain/days.py", "domain/invoices.py", "http/billing/", "actors/billing/")),
+    ("Money", ("domain/days.py", "domain/invoices.py", "http/billing/", "actors/billing_actor.py")),
     ("Money", ("actors/maintenance/billing.py", "storage/ledger.py", "storage/invoices.py")),
     ("Actors and background work", ("actors/",)),
     ("Storage", ("storage/", "keyfile.py", "domain/keyring.py", "domain/sealed.py")),

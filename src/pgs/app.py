@@ -8,7 +8,7 @@ from ssl import SSLContext
 import trio
 
 from pgs.actors.account.actor import AccountActor
-from pgs.actors.billing.actor import BillingActor
+from pgs.actors.billing_actor import BillingActor
 from pgs.actors.catalogue_actor import CatalogueActor
 from pgs.actors.core import Core
 from pgs.actors.delivery.courier import CourierActor

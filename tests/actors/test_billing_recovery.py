@@ -6,7 +6,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.billing import actor
+from pgs.actors import billing_actor
 from pgs.actors.kernel.mail import Crashed
 from pgs.actors.messages import seats as m
 from pgs.actors.messages.billing import AssembleInvoice
@@ -57,7 +57,7 @@ async def test_an_assembly_that_fails_at_a_write_is_completed_by_the_next_one(
     autojump_clock: MockClock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(actor, "PAGE", 2)
+    monkeypatch.setattr(billing_actor, "PAGE", 2)
     faults = Faults()
     async with ready_core(tmp_path, faults=faults) as s:
         month = await play_a_match_a_day(s)

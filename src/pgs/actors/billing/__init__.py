@@ -1,1 +1,0 @@
-"""Invoices: how they are made from the totals of final days, and how operators change them."""
