@@ -36,7 +36,7 @@ async def test_a_match_that_ended_in_rows_alone_takes_no_move(
     async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         with mock.patch(
-            "pgs.actors.seating.telling.tell_tables"
+            "pgs.actors.seating.after_commit.tell_tables"
         ):  # as if the message about the end had not arrived yet
             await s.decide(match_id, "bob")
         assert await ann.move(match_id, 0, "a1") == "match_over"

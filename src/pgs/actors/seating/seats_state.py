@@ -11,10 +11,10 @@ import msgspec
 from pgs.actors.kernel.dispatch import DispatchingActor, Stale
 from pgs.actors.kernel.mail import Envelope, Message
 from pgs.actors.partners import PartnerActors
+from pgs.actors.seating.after_commit import tell_of_plan
 from pgs.actors.seating.lobby import Lobby
 from pgs.actors.seating.plan import Plan
 from pgs.actors.seating.pulse import Pulse
-from pgs.actors.seating.telling import tell_of_plan
 from pgs.domain import ids
 from pgs.domain.accounts import Account
 from pgs.domain.days import start_of
