@@ -11,6 +11,7 @@ import msgspec
 import trio
 
 from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.http.api.activity import tell_of_answered, tell_of_refused
 from pgs.http.api.auth import KeyAuthenticator, Verdict, unauthorised
 from pgs.http.api.body import read_body
 from pgs.http.api.checks import check, version_of
@@ -44,7 +45,6 @@ from pgs.http.api.responses import (
 from pgs.http.api.routes import Routes
 from pgs.http.api.services import Services
 from pgs.http.api.streams import OpenStreams
-from pgs.http.api.telling import tell_of_answered, tell_of_refused
 from pgs.http.api.versioning import in_version
 from pgs.http.transport.asgi import App, ClientGone, Headers, Receive, Scope, Send, unless_gone
 from pgs.http.transport.direct import DirectAnswer, DirectRequest
