@@ -11,8 +11,8 @@ from pgs.clock import SystemRng
 from pgs.demo.arena import Arena
 from pgs.demo.bots import BotStopped, Played, play_match
 from pgs.demo.launch import NotLaunched, Player
+from pgs.demo.printing import Teller
 from pgs.demo.site import PLAYERS
-from pgs.demo.telling import Teller
 from pgs.games.installed import installed_games
 from tests.demo.site import Visit, visit
 from tests.journeys.service import until

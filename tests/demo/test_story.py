@@ -11,8 +11,8 @@ from pgs.clock import SystemClock
 from pgs.demo.backend import Backend
 from pgs.demo.delayed_settlement import DelayedSettlement
 from pgs.demo.inbox import Inbox
+from pgs.demo.printing import Teller
 from pgs.demo.story import Unexpected, tell
-from pgs.demo.telling import Teller
 from pgs_client.trio_client import TrioClient
 from tests.demo.service import demo_service
 

@@ -9,7 +9,7 @@ import trio
 from pgs.clock import Rng
 from pgs.demo.bots import BotStopped, Played, play_match
 from pgs.demo.launch import Launcher, NotLaunched, Player
-from pgs.demo.telling import Teller
+from pgs.demo.printing import Teller
 from pgs.games.installed import GAMES, installed_games
 
 PACE_S: Final = 0.8

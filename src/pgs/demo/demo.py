@@ -31,10 +31,10 @@ from pgs.demo.inbox import Inbox, open_inbox
 from pgs.demo.loopback import HOOKS_HOST, LoopbackResolver, loopback_outbound
 from pgs.demo.partner import PARTNER_ID, add_webhook, make_partner
 from pgs.demo.past import Past, PastClock, beginning, play_past
+from pgs.demo.printing import Teller
 from pgs.demo.site import origins_of
 from pgs.demo.stay import stay
 from pgs.demo.story import Unexpected, tell
-from pgs.demo.telling import Teller
 from pgs.devissuer.issuer import DevelopmentIssuer, development_issuer
 from pgs.http.transport.server import bind
 from pgs.logs import Lines, logging_to

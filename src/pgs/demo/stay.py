@@ -11,8 +11,8 @@ from pgs.demo.backend import Backend
 from pgs.demo.inbox import Inbox
 from pgs.demo.launch import Launcher
 from pgs.demo.news import News, follow_feed
+from pgs.demo.printing import Teller
 from pgs.demo.site import PLAYERS, Site, origins_of, serving
-from pgs.demo.telling import Teller
 from pgs.serve import RunningService
 from pgs_client.trio_client import TrioClient
 

@@ -9,7 +9,7 @@ from pgs.demo.backend import Backend, Exchange
 from pgs.demo.delayed_settlement import DelayedSettlement
 from pgs.demo.inbox import Inbox
 from pgs.demo.partner import FLOOR_USD_CENTS, GAME, PARTNER_ID, PRIZE_USD_CENTS, TEST_TIER
-from pgs.demo.telling import Teller
+from pgs.demo.printing import Teller
 
 FIRST, SECOND = "player-1", "player-2"
 
