@@ -12,7 +12,6 @@ from pgs.actors.billing_actor import BillingActor
 from pgs.actors.catalogue_actor import CatalogueActor
 from pgs.actors.core import Core
 from pgs.actors.delivery.courier import CourierActor
-from pgs.actors.holdings import Holdings
 from pgs.actors.kernel.system import System, open_system
 from pgs.actors.maintenance.chores import CHORES
 from pgs.actors.maintenance.runner import ChoreRunner
@@ -22,6 +21,7 @@ from pgs.actors.play.table import TableActor
 from pgs.actors.ports import NudgePort, SettlementPort
 from pgs.actors.seating.seats_actor import SeatsActor
 from pgs.actors.seating.settlement_actor import EmbeddedSettlement, SettlementActor
+from pgs.actors.shard_holdings import Holdings
 from pgs.actors.shared.activity import Activity
 from pgs.actors.shared.admission import ManyBuckets, PlayerAdmission, ProcessAdmission
 from pgs.actors.shared.alarms import Alarms

@@ -9,11 +9,11 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.holdings import Holdings
 from pgs.actors.kernel.mail import Crashed, NotOwned
 from pgs.actors.maintenance.deadlines import ring_alarms
 from pgs.actors.messages.seats import CloseSeats, Seated, StakeSeat
 from pgs.actors.partners import PartnerDirectory
+from pgs.actors.shard_holdings import Holdings
 from pgs.actors.shared.presence import PlayerSocket
 from pgs.app import MAKERS
 from pgs.domain.seats import SeatRequest
