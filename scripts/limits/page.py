@@ -64,7 +64,7 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
         "Players, matches and the frame",
         ("domain/play.py", "domain/sessions.py", "domain/turn_clocks.py"),
     ),
-    ("Players, matches and the frame", ("shared/alarms.py", "shared/presence.py")),
+    ("Players, matches and the frame", ("shared/table_alarms.py", "shared/presence.py")),
     ("Money", ("domain/tiers.py", "actors/catalogue_actor.py", "domain/ledger.py")),
     ("Money", ("domain/days.py", "domain/invoices.py", "http/billing/", "actors/billing_actor.py")),
     ("Money", ("actors/maintenance/billing.py", "storage/ledger.py", "storage/invoices.py")),

@@ -24,7 +24,6 @@ from pgs.actors.seating.settlement_actor import EmbeddedSettlement, SettlementAc
 from pgs.actors.shard_holdings import Holdings
 from pgs.actors.shared.activity import Activity
 from pgs.actors.shared.admission import ManyBuckets, PlayerAdmission, ProcessAdmission
-from pgs.actors.shared.alarms import Alarms
 from pgs.actors.shared.clock_watch import ClockWatch
 from pgs.actors.shared.closings import Closings
 from pgs.actors.shared.database_watch import DatabaseWatch
@@ -38,6 +37,7 @@ from pgs.actors.shared.presence import PresenceRegister
 from pgs.actors.shared.published_catalogue import PublishedCatalogue
 from pgs.actors.shared.registry import Registry
 from pgs.actors.shared.settlements import Settlements
+from pgs.actors.shared.table_alarms import Alarms
 from pgs.clock import Clock, RandomBlock, Rng, SystemClock, SystemRng
 from pgs.config import Config
 from pgs.domain.token_buckets import PARTNER_POLICY

@@ -9,7 +9,6 @@ from pgs.actors.kernel.system import System
 from pgs.actors.ports import NudgePort
 from pgs.actors.shared.activity import Activity
 from pgs.actors.shared.admission import ManyBuckets, PlayerAdmission, ProcessAdmission
-from pgs.actors.shared.alarms import Alarms
 from pgs.actors.shared.clock_watch import ClockWatch
 from pgs.actors.shared.closings import Closings
 from pgs.actors.shared.database_watch import DatabaseWatch
@@ -23,6 +22,7 @@ from pgs.actors.shared.presence import PresenceRegister
 from pgs.actors.shared.published_catalogue import PublishedCatalogue
 from pgs.actors.shared.registry import Registry
 from pgs.actors.shared.settlements import Settlements
+from pgs.actors.shared.table_alarms import Alarms
 from pgs.clock import Clock, Rng
 from pgs.domain.ids import ENTROPY_BYTES, new_id
 from pgs.domain.keyring import KeyRing

@@ -13,7 +13,7 @@ from pgs.actors.maintenance.deadlines import ring_alarms
 from pgs.actors.messages.table import LookAgain
 from pgs.actors.partners import PartnerDirectory
 from pgs.actors.parts import Parts
-from pgs.actors.shared.alarms import FAR_S, Alarms
+from pgs.actors.shared.table_alarms import FAR_S, Alarms
 
 KEY = ("acme", "mat_1")
 
