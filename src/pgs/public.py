@@ -16,8 +16,8 @@ from pgs.http.embed import make_embed
 from pgs.http.game.auth import authenticate_session
 from pgs.http.identity.verifier import IdentityVerifier
 from pgs.http.nodes.calls import NodeCalls
-from pgs.http.nodes.commands import CommandCalls, CommandReceiver
 from pgs.http.nodes.forwarding import Forwarding
+from pgs.http.nodes.operator_commands import CommandCalls, CommandReceiver
 from pgs.http.outbound.fetch import JsonClient
 from pgs.http.pages import make_pages
 from pgs.http.portal import read_portal

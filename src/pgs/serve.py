@@ -27,7 +27,7 @@ from pgs.http.api.routes import body_limits
 from pgs.http.api.services import Services
 from pgs.http.identity.verifier import IdentityVerifier
 from pgs.http.internal import Answering, InternalApp
-from pgs.http.nodes.commands import AGAIN_PATH, COMMAND_BYTES, COMMANDS_PATH
+from pgs.http.nodes.operator_commands import AGAIN_PATH, COMMAND_BYTES, COMMANDS_PATH
 from pgs.http.nodes.owners import Owners
 from pgs.http.outbound.resolver import LimitedResolver
 from pgs.http.surface import ENDPOINTS

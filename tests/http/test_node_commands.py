@@ -14,9 +14,9 @@ from pgs.demo.pool import ConnectionPool
 from pgs.domain.forwards import is_command, prove_command, prove_forward
 from pgs.domain.keyring import KeyRing, new_ring
 from pgs.domain.shards import Node
-from pgs.http.nodes import commands
+from pgs.http.nodes import operator_commands
 from pgs.http.nodes.calls import NodeCalls
-from pgs.http.nodes.commands import AGAIN_PATH, AGE_MS, COMMANDS_PATH, CommandCalls
+from pgs.http.nodes.operator_commands import AGAIN_PATH, AGE_MS, COMMANDS_PATH, CommandCalls
 from tests.journeys.billed import SetClock
 from tests.journeys.nodes import TIMEOUTS, RunningNode, breaking_server, running_node
 from tests.journeys.process import free_port
@@ -150,7 +150,7 @@ async def test_a_node_that_is_down_was_not_reached(calls: NodeCalls) -> None:
 async def test_an_answer_that_never_comes_is_lost(
     calls: NodeCalls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands, "AGAIN_S", 0.001)
+    monkeypatch.setattr(operator_commands, "AGAIN_S", 0.001)
     async with breaking_server() as address:
         with pytest.raises(NodeAnswerLost):
             await sender(calls, OTHER_RING).carry_out(Node("n1", address), CREATE)
@@ -166,7 +166,7 @@ async def test_a_long_command_is_asked_for_until_it_has_ended(
         await ended.wait()
         return b'{"result":{}}\n'
 
-    monkeypatch.setattr(commands, "HELD_S", 0.02)
+    monkeypatch.setattr(operator_commands, "HELD_S", 0.02)
     monkeypatch.setattr("pgs.public.execute_for_node", slow)
     answers = []
     async with running_node(tmp_path, "n1") as node, trio.open_nursery() as nursery:

@@ -17,7 +17,7 @@ from pgs.domain.keyring import KeyRing
 from pgs.domain.shards import Node
 from pgs.http.nodes.answers import OWNER, send_answer, try_again
 from pgs.http.nodes.calls import Incoming, Lost, NodeCalls, NotReached, Outgoing
-from pgs.http.nodes.commands import CommandReceiver
+from pgs.http.nodes.operator_commands import CommandReceiver
 from pgs.http.nodes.owners import NotHere, Owners
 from pgs.http.nodes.routes import credential_of, shard_of_request
 from pgs.http.nodes.sockets import ForwardedSocket
