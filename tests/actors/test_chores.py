@@ -16,8 +16,8 @@ from pgs.actors.partners import PartnerDirectory
 from pgs.actors.parts import Parts
 from pgs.metrics import Metrics
 from pgs.readiness import Readiness
+from pgs.storage import emergency_stops
 from pgs.storage import seats as rows
-from pgs.storage import stops
 from pgs.storage.transactions import WriteFailed
 from tests.actors.ready_core import ReadyCore, ready_core, until
 from tests.virtual import Faults
@@ -162,7 +162,7 @@ async def test_uses_of_keys_that_could_not_be_written_are_counted(
 async def test_a_service_whose_required_chores_have_not_succeeded_is_unready(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    search = breaking(stops.unfinished_stops, 1)
+    search = breaking(emergency_stops.unfinished_stops, 1)
     monkeypatch.setattr("pgs.actors.seating.emergency_stop.unfinished_stops", search)
     async with ready_core(tmp_path) as s:
         readiness = Readiness()

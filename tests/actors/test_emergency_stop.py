@@ -20,7 +20,7 @@ from pgs.actors.seating.switching_off import SwitchedOff, deactivate
 from pgs.domain.accounts import Account
 from pgs.domain.errors import refuse
 from pgs.storage.bulk import read_in_bulk
-from pgs.storage.stops import find_stop, unfinished_stops
+from pgs.storage.emergency_stops import find_stop, unfinished_stops
 from tests.actors.account_changes import Change, nothing
 from tests.actors.people import ask
 from tests.actors.ready_core import FLOOR, ReadyCore, again_and_again, at, money, ready_core, until

@@ -5,7 +5,7 @@ import pytest
 from pgs.domain.factors import Factor, Window
 from pgs.domain.invites import INVITE_S, Invite
 from pgs.domain.members import Member
-from pgs.storage import accounts, events, factors, invites, key_uses, members, stops
+from pgs.storage import accounts, emergency_stops, events, factors, invites, key_uses, members
 from pgs.storage.columns import NEWEST
 from pgs.storage.database import Database
 from pgs.storage.transactions import Outcome, Stmt, Tx
@@ -155,17 +155,19 @@ async def test_the_mark_of_a_stop_is_deleted_only_by_finishing_that_stop(
     database: Database,
 ) -> None:
     await commit(
-        database, stops.put_stop("acme", "test", 1, START), stops.put_stop("acme", "live", 5, START)
+        database,
+        emergency_stops.put_stop("acme", "test", 1, START),
+        emergency_stops.put_stop("acme", "live", 5, START),
     )
-    await commit(database, stops.put_stop("acme", "test", 2, START))
-    await commit(database, stops.delete_stop("acme", "test", 1))
-    assert await stops.unfinished_stops(database.reader) == [
+    await commit(database, emergency_stops.put_stop("acme", "test", 2, START))
+    await commit(database, emergency_stops.delete_stop("acme", "test", 1))
+    assert await emergency_stops.unfinished_stops(database.reader) == [
         ("acme", "live", 5),
         ("acme", "test", 2),
     ]
-    await commit(database, stops.delete_stop("acme", "test", 2))
-    assert await stops.find_stop(database.reader, "acme", "test") is None
-    assert await stops.find_stop(database.reader, "acme", "live") == 5
+    await commit(database, emergency_stops.delete_stop("acme", "test", 2))
+    assert await emergency_stops.find_stop(database.reader, "acme", "test") is None
+    assert await emergency_stops.find_stop(database.reader, "acme", "live") == 5
 
 
 async def test_the_last_use_of_a_key_replaces_the_earlier_one(database: Database) -> None:

@@ -30,10 +30,10 @@ from pgs.domain.factors import Factor, count_attempt
 from pgs.domain.members import PLATFORM
 from pgs.domain.roles import admit, needs_factor
 from pgs.storage import accounts as rows
+from pgs.storage.emergency_stops import delete_stop
 from pgs.storage.events import Event, insert_event
 from pgs.storage.factors import find_factor, put_factor
 from pgs.storage.invites import find_invite
-from pgs.storage.stops import delete_stop
 from pgs.storage.transactions import Outcome, Stmt, Tx
 
 NO_SUCH_PARTNER = "no such partner"

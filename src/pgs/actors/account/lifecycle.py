@@ -17,8 +17,8 @@ from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.members import PLATFORM
 from pgs.domain.names import LABEL_MAX, fault_of_name, is_partner_id
 from pgs.domain.versions import ServedVersions
+from pgs.storage.emergency_stops import put_stop
 from pgs.storage.invites import insert_invite
-from pgs.storage.stops import put_stop
 
 
 def account_name(text: str) -> str | BadRequest:

@@ -19,7 +19,7 @@ from pgs.actors.seating.switching_off import carry_through, close_play, switch_o
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.storage.bulk import read_in_bulk
-from pgs.storage.stops import find_stop, unfinished_stops
+from pgs.storage.emergency_stops import find_stop, unfinished_stops
 
 EMERGENCY: Final = "emergency_stop"  # the end reason in the rows of matches and seats
 

@@ -18,7 +18,7 @@ def put_stop(partner_id: str, environment: Environment, generation: int, at: int
         "generation": generation,
         "at": at,
     }
-    return Stmt("stops.put_stop", params, 1)
+    return Stmt("emergency_stops.put_stop", params, 1)
 
 
 def delete_stop(partner_id: str, environment: Environment, generation: int) -> Stmt:
@@ -28,18 +28,20 @@ def delete_stop(partner_id: str, environment: Environment, generation: int) -> S
         "environment": environment,
         "generation": generation,
     }
-    return Stmt("stops.delete_stop", params)
+    return Stmt("emergency_stops.delete_stop", params)
 
 
 async def unfinished_stops(reader: Reader) -> list[tuple[str, Environment, int]]:
     """Return partner, environment and new generation of every unfinished stop."""
     return [
         (partner_id, environment, generation)
-        for partner_id, environment, generation in await reader.all("stops.stops")
+        for partner_id, environment, generation in await reader.all("emergency_stops.stops")
     ]
 
 
 async def find_stop(reader: Reader, partner_id: str, environment: Environment) -> int | None:
     """Return the generation of the unfinished stop, or None."""
-    row = await reader.one("stops.find_stop", partner_id=partner_id, environment=environment)
+    row = await reader.one(
+        "emergency_stops.find_stop", partner_id=partner_id, environment=environment
+    )
     return row[0] if row else None
