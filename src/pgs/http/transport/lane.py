@@ -17,7 +17,7 @@ from pgs.http.transport.asgi import ClientGone, Receive
 from pgs.http.transport.direct import DirectAnswer, DirectApp, DirectRequest
 from pgs.http.transport.edge import Edge, shown
 from pgs.http.transport.exchange import CRASH, answer_to, report_crash
-from pgs.http.transport.kept_heads import HeadReader
+from pgs.http.transport.head_cache import HeadReader
 from pgs.http.transport.plain_heads import END, PlainHead, may_become_plain
 from pgs.http.transport.response_heads import ResponseHeads, root_of
 from pgs.http.transport.upgrades import Upgrade, read_upgrade

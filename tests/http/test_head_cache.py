@@ -4,8 +4,8 @@ from itertools import product
 
 import pytest
 
-from pgs.http.transport import kept_heads
-from pgs.http.transport.kept_heads import KEPT_HEAD_BYTES, KEPT_HEADS_MAX, HeadReader
+from pgs.http.transport import head_cache
+from pgs.http.transport.head_cache import KEPT_HEAD_BYTES, KEPT_HEADS_MAX, HeadReader
 from pgs.http.transport.plain_heads import MAX_PLAIN_BYTES, read_plain_head
 
 PATHS = (b"/partner/sessions", b"/partner/matches")
@@ -47,7 +47,7 @@ class Counted:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.whole = 0
-        monkeypatch.setattr(kept_heads, "read_plain_head", self._read_plain_head)
+        monkeypatch.setattr(head_cache, "read_plain_head", self._read_plain_head)
         self.read = HeadReader(PATHS).read
 
     def _read_plain_head(self, head: bytes) -> object:
