@@ -18,9 +18,9 @@ import trio
 
 from pgs.domain.shards import Node
 from pgs.storage import migrations
+from pgs.storage.postgres.commit_count import CommitCount
 from pgs.storage.postgres.connecting import connect
 from pgs.storage.postgres.connection import Connection
-from pgs.storage.postgres.counts import CommitCount
 from pgs.storage.postgres.keeper import Keeper
 from pgs.storage.postgres.lease import number_of
 from pgs.storage.postgres.node_writer import NodeCommits, NodeWriter

@@ -9,8 +9,8 @@ from typing import Final, Protocol
 import outcome
 from psycopg import pq
 
+from pgs.storage.postgres.commit_count import CommitCount
 from pgs.storage.postgres.connection import Lost, StatementRefused, is_error, refused
-from pgs.storage.postgres.counts import CommitCount
 from pgs.storage.postgres.hosts import shut
 from pgs.storage.postgres.notices import TELL, TOLD
 from pgs.storage.postgres.session import WritingSession

@@ -24,10 +24,10 @@ from pgs.storage.pauses import no_pause, pause
 from pgs.storage.postgres.blocking_reader import BlockingReader
 from pgs.storage.postgres.bulk_connections import BulkConnections
 from pgs.storage.postgres.checks import faults_of
+from pgs.storage.postgres.commit_count import CommitCount
 from pgs.storage.postgres.commits import PostgresCommits
 from pgs.storage.postgres.connecting import connect
 from pgs.storage.postgres.connection import Connection, Lost, StatementRefused
-from pgs.storage.postgres.counts import CommitCount
 from pgs.storage.postgres.fail_overs import LATE_S, leave_old_primaries
 from pgs.storage.postgres.hosts import primary_elsewhere
 from pgs.storage.postgres.identity import DatabaseIdentity, advance_feeds, judge, judge_new

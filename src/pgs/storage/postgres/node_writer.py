@@ -13,9 +13,9 @@ from typing import Any, Final, TypeVar
 import outcome
 import trio
 
+from pgs.storage.postgres.commit_count import CommitCount
 from pgs.storage.postgres.commits import Guard, PostgresCommits
 from pgs.storage.postgres.connection import Lost, StatementRefused
-from pgs.storage.postgres.counts import CommitCount
 from pgs.storage.postgres.hosts import shut
 from pgs.storage.postgres.session import WritingSession
 from pgs.storage.transactions import StoreOutage, Tx
