@@ -23,7 +23,7 @@ from pgs.operator.answers import Done
 from pgs.operator.commands.match import MATCH_VOID, MatchId
 from pgs.operator.commands.partner import PARTNER_DEACTIVATE, PARTNER_SHOW, PartnerId
 from pgs.operator.records import partner_record
-from pgs.storage.mark import Mark, write_mark
+from pgs.storage.database_mark import Mark, write_mark
 from pgs.storage.seats import find_match, is_money_due
 from tests.cli.support import NEW, json_of, pgs, process
 from tests.operator.support import Operator, prepare, serving

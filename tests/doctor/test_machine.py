@@ -13,7 +13,7 @@ from pgs.config import Config
 from pgs.doctor import data, machine
 from pgs.http.embed import assets
 from pgs.keyfile import KeyFile
-from pgs.storage.mark import Mark, write_mark
+from pgs.storage.database_mark import Mark, write_mark
 from pgs.storage.sqlite.database import SqliteDatabase
 from tests.postgres import Server
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pgs.storage.data_folder import DataRefused
-from pgs.storage.mark import MARK_NAME, Mark, read_mark, write_mark
+from pgs.storage.database_mark import MARK_NAME, Mark, read_mark, write_mark
 from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.transactions import StoreOutage
 from tests.beside import open_beside
@@ -226,7 +226,7 @@ def test_a_mark_that_cannot_be_written_is_an_outage(
 
     SqliteDatabase(tmp_path / "used").close()
     with monkeypatch.context() as patch:
-        patch.setattr("pgs.storage.mark.sync_folder", full)
+        patch.setattr("pgs.storage.database_mark.sync_folder", full)
         for folder in (tmp_path / "used", tmp_path / "new"):
             with pytest.raises(StoreOutage, match="the mark cannot be written"):
                 SqliteDatabase(folder)

@@ -14,7 +14,7 @@ from pgs.config import Config
 from pgs.storage import engines
 from pgs.storage.backup import BadTarget
 from pgs.storage.data_folder import BadSource, DataRefused
-from pgs.storage.mark import MARK_NAME, read_mark
+from pgs.storage.database_mark import MARK_NAME, read_mark
 from pgs.storage.postgres import database as rooms
 from pgs.storage.postgres import session as sessions
 from pgs.storage.postgres.connecting import connect
@@ -80,7 +80,7 @@ def test_a_mark_that_cannot_be_written_is_an_outage_and_leaves_nothing_locked(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("pgs.storage.mark.sync_folder", full)
+        patch.setattr("pgs.storage.database_mark.sync_folder", full)
         with pytest.raises(StoreOutage, match="the mark cannot be written"):
             PostgresDatabase(url, tmp_path)
         patch.setattr("pgs.storage.postgres.identity.write_mark", full)

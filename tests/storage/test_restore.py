@@ -11,7 +11,7 @@ from pgs.keyfile import KeyFile
 from pgs.storage.accounts import insert_partner
 from pgs.storage.backup import back_up
 from pgs.storage.data_folder import BadSource, DataFolderInUse, DataRefused
-from pgs.storage.mark import read_mark
+from pgs.storage.database_mark import read_mark
 from pgs.storage.migrations import SchemaNewer
 from pgs.storage.restored_feeds import FEED_GAP
 from pgs.storage.seats import Head, find_head, move_head

@@ -10,7 +10,7 @@ from pgs.domain.shards import Node
 from pgs.storage.copied import Copied
 from pgs.storage.data_folder import BadSource, LossAccepted
 from pgs.storage.database import Database
-from pgs.storage.mark import MARK_NAME
+from pgs.storage.database_mark import MARK_NAME
 from pgs.storage.nodes import Nodes, Tally
 from pgs.storage.sqlite.connections import DATABASE_NAME
 from pgs.storage.sqlite.database import SqliteDatabase

@@ -19,8 +19,8 @@ import psycopg
 from pgs.storage.bulk import finish
 from pgs.storage.copied import Copied
 from pgs.storage.data_folder import BadSource, DataLock
+from pgs.storage.database_mark import Mark, write_mark
 from pgs.storage.ledger import check_ledger
-from pgs.storage.mark import Mark, write_mark
 from pgs.storage.migrations import migrate as migrate_sqlite
 from pgs.storage.postgres.blocking_reader import BlockingReader
 from pgs.storage.postgres.connection import Connection, StatementRefused

@@ -18,8 +18,8 @@ from pgs.storage.backup import BadTarget
 from pgs.storage.bulk import finish
 from pgs.storage.data_folder import DataLock, DataRefused
 from pgs.storage.database import SINCE_MAX
+from pgs.storage.database_mark import DamagedMark, Mark, OpenMark, read_mark
 from pgs.storage.ledger import FAULTS_LISTED, check_ledger
-from pgs.storage.mark import DamagedMark, Mark, OpenMark, read_mark
 from pgs.storage.pauses import no_pause, pause
 from pgs.storage.postgres.blocking_reader import BlockingReader
 from pgs.storage.postgres.bulk_connections import BulkConnections

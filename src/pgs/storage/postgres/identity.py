@@ -9,7 +9,7 @@ import msgspec
 import structlog
 
 from pgs.storage.data_folder import BadSource, DataLock, DataRefused
-from pgs.storage.mark import Mark, write_mark
+from pgs.storage.database_mark import Mark, write_mark
 from pgs.storage.postgres.connection import Connection, Lost, StatementRefused
 from pgs.storage.postgres.migrating import has_schema, migrate
 from pgs.storage.postgres.session import WriterSession

@@ -11,8 +11,8 @@ import trio
 from pgs.config import KEY_FILE_NAME
 from pgs.storage.data_folder import DataLock
 from pgs.storage.database import SINCE_MAX
+from pgs.storage.database_mark import Mark, OpenMark, write_mark
 from pgs.storage.first_terms import first_terms
-from pgs.storage.mark import Mark, OpenMark, write_mark
 from pgs.storage.migrations import migrate, migrations_of
 from pgs.storage.pauses import no_pause, pause
 from pgs.storage.queries import QUERIES

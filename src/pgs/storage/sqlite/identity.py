@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from pgs.storage.data_folder import SOCKET_NAME, DataRefused
-from pgs.storage.mark import MARK_NAME, DamagedMark, Mark, read_mark
+from pgs.storage.database_mark import MARK_NAME, DamagedMark, Mark, read_mark
 from pgs.storage.queries import QUERIES
 from pgs.storage.sqlite.connections import DATABASE_NAME
 from pgs.storage.sqlite_driver import FAULTS, Connection

@@ -16,7 +16,7 @@ import msgspec
 from pgs.config import KEY_FILE_NAME
 from pgs.domain.keyring import KeyRing, parse_ring
 from pgs.storage.data_folder import BadSource, DataLock, LossAccepted
-from pgs.storage.mark import Mark, sync_folder, write_mark
+from pgs.storage.database_mark import Mark, sync_folder, write_mark
 from pgs.storage.migrations import migrate, migrations_of
 from pgs.storage.sqlite.connections import DATABASE_NAME, connect, mark_as_copy
 from pgs.storage.sqlite.content import check_copy
