@@ -39,7 +39,7 @@ from pgs.http.transport.server import bind
 from pgs.http.transport.sockets import TELL_S, OpenSockets
 from pgs.logs import Lines
 from pgs.metrics import Metrics
-from pgs.operator.protocol import serve_operator
+from pgs.operator.unix_socket import serve_operator
 from pgs.privacy import kept_files, warn_of_open
 from pgs.public import among_nodes, commanding_nodes, make_public_app, make_verifier
 from pgs.readiness import Readiness

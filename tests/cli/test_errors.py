@@ -10,7 +10,7 @@ from pgs.cli import call
 from pgs.cli.errors import expected
 from pgs.clock import SystemRng
 from pgs.keyfile import BadKeyFile, KeyFile
-from pgs.operator.protocol import ConnectionLost, SocketObstructed
+from pgs.operator.unix_socket import ConnectionLost, SocketObstructed
 from pgs.storage.data_folder import DataLock
 from pgs.storage.migrations import SchemaNewer
 from pgs.storage.transactions import StoreOutage

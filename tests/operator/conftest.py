@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pgs.operator.protocol import is_running
+from pgs.operator.unix_socket import is_running
 from tests.operator.support import Operator, prepare, serving
 
 

@@ -16,9 +16,9 @@ from pgs.config import Config
 from pgs.domain.seats import SeatRequest
 from pgs.operator.answers import Answer, Done, Refused
 from pgs.operator.command import Args, OperatorCommand
-from pgs.operator.protocol import serve_operator
 from pgs.operator.ready import ReadyPartner, make_ready, offer_tier
 from pgs.operator.records import Record
+from pgs.operator.unix_socket import serve_operator
 
 A = TypeVar("A", bound=Args)
 R = TypeVar("R", bound=Record)

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import trio
 
-from pgs.operator.protocol import (
+from pgs.operator.unix_socket import (
     connect,
     read_line,
 )

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 from pgs.actors.core import Core
 from pgs.actors.kernel.mail import Crashed, Degraded, Overloaded
 from pgs.operator import execute as execution
-from pgs.operator import protocol
+from pgs.operator import unix_socket
 from pgs.operator.answers import (
     MAX_REQUEST_BYTES,
     Answer,
@@ -22,14 +22,14 @@ from pgs.operator.answers import (
 )
 from pgs.operator.command import NoArgs, OperatorCommand
 from pgs.operator.commands import COMMANDS
-from pgs.operator.protocol import (
+from pgs.operator.records import TierList
+from pgs.operator.unix_socket import (
     ConnectionLost,
     call_operator,
     connect,
     read_line,
     serve_operator,
 )
-from pgs.operator.records import TierList
 from pgs.storage.transactions import StoreOutage, WriterFull
 from tests.operator.support import prepare, serving
 from tests.operator.talking import LIST_TIERS, PATIENCE_S, still_serves, talk
@@ -87,7 +87,7 @@ async def test_a_caller_who_disconnects_does_not_disturb_the_service(
     tmp_path: Path, sent: bytes
 ) -> None:
     async with serving(tmp_path):
-        for _ in range(protocol.MAX_CONNECTIONS + 1):
+        for _ in range(unix_socket.MAX_CONNECTIONS + 1):
             stream = await connect(tmp_path)
             await stream.send_all(sent)
             await stream.aclose()
@@ -99,7 +99,7 @@ async def test_an_operator_over_the_limit_is_refused_until_another_one_leaves(
     tmp_path: Path,
 ) -> None:
     async with serving(tmp_path):
-        inside = [await connect(tmp_path) for _ in range(protocol.MAX_CONNECTIONS)]
+        inside = [await connect(tmp_path) for _ in range(unix_socket.MAX_CONNECTIONS)]
         await trio.testing.wait_all_tasks_blocked()
         assert isinstance(await call_operator(tmp_path, "tier.list", NoArgs()), Failed)
         for stream in inside:
@@ -114,7 +114,7 @@ async def test_a_silent_connection_is_closed(
     async with serving(tmp_path, inline=True), await connect(tmp_path) as stream:
         await stream.send_all(b'{"command"')
         assert await stream.receive_some() == b""
-        assert protocol.LINE_S <= trio.current_time() <= protocol.LINE_S + 1
+        assert unix_socket.LINE_S <= trio.current_time() <= unix_socket.LINE_S + 1
 
 
 async def test_the_log_names_the_command_and_not_its_arguments(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ async def test_a_bug_ends_its_own_connection_only(
 
     async with serving(tmp_path), await connect(tmp_path) as stream:
         with monkeypatch.context() as patched:
-            patched.setattr(protocol, "execute", broken)
+            patched.setattr(unix_socket, "execute", broken)
             await stream.send_all(LIST_TIERS)
             with trio.fail_after(PATIENCE_S):
                 assert await stream.receive_some() == b""
@@ -213,7 +213,7 @@ async def test_a_connection_that_ends_without_an_answer_raises_connection_lost(
         await stream.send_all(reply)
         await stream.aclose()
 
-    listener = trio.SocketListener(trio.socket.from_stdlib_socket(protocol.listen(tmp_path)))
+    listener = trio.SocketListener(trio.socket.from_stdlib_socket(unix_socket.listen(tmp_path)))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(trio.serve_listeners, answer_badly, [listener])
         with pytest.raises(ConnectionLost):

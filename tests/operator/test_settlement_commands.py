@@ -17,9 +17,9 @@ from pgs.domain.errors import Refusal
 from pgs.domain.seats import SeatRequest
 from pgs.operator.answers import Done, Refused, answer_to
 from pgs.operator.commands import settlement as c
-from pgs.operator.protocol import serve_operator
 from pgs.operator.ready import make_ready, offer_tier
 from pgs.operator.settlement_records import Asked, OpenItem, OpenPage, Resolved
+from pgs.operator.unix_socket import serve_operator
 from pgs.storage.columns import NEWEST
 from pgs.storage.events import events_page
 from pgs.storage.ledger import check_ledger

@@ -12,7 +12,7 @@ from pgs.config import BadSettings
 from pgs.games.installed import BadGame
 from pgs.keyfile import BadKeyFile
 from pgs.operator.answers import BadCall
-from pgs.operator.protocol import ConnectionLost, SocketObstructed, is_running
+from pgs.operator.unix_socket import ConnectionLost, SocketObstructed, is_running
 from pgs.storage.data_folder import BadSource, DataFolderInUse, DataRefused
 from pgs.storage.migrations import SchemaNewer
 from pgs.storage.transactions import StoreOutage

@@ -5,7 +5,7 @@ from pgs.doctor.finding import Finding
 from pgs.domain.keyring import parse_ring
 from pgs.games.installed import BadGame, load_games
 from pgs.http.embed.assets import read_assets
-from pgs.operator.protocol import is_running
+from pgs.operator.unix_socket import is_running
 from pgs.storage.engines import has_been_used, inspect_database
 from pgs.storage.transactions import StoreOutage
 

@@ -14,7 +14,7 @@ from pgs.http.identity.jwks import read_keys
 from pgs.http.outbound.fetch import JsonClient, NotFetched
 from pgs.http.outbound.settlement_client import read_token
 from pgs.http.transport.server import bind
-from pgs.operator.protocol import is_running
+from pgs.operator.unix_socket import is_running
 
 _WILDCARDS: Final = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104  compared, not bound
 _PROBE: Final = "doctor"

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from pgs.operator import protocol
+from pgs.operator import unix_socket
 from pgs.operator.answers import (
     Done,
 )
 from pgs.operator.command import NoArgs
-from pgs.operator.protocol import (
+from pgs.operator.unix_socket import (
     NotRunning,
     call_operator,
     connect,
@@ -61,7 +61,7 @@ def test_nobody_can_connect_before_the_socket_has_its_mode(
         modes.append([stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()])
 
     monkeypatch.setattr(socket.socket, "listen", listening)
-    protocol.listen(tmp_path).close()
+    unix_socket.listen(tmp_path).close()
     assert modes == [[0o600]]
 
 
