@@ -19,9 +19,9 @@ from pgs.clock import SystemRng
 from pgs.config import Config
 from pgs.games.installed import GAMES, BadGame, installed_games
 from pgs.keyfile import KeyFile
-from pgs.operator.answers import Done
 from pgs.operator.commands.match import MATCH_VOID, MatchId
 from pgs.operator.commands.partner import PARTNER_DEACTIVATE, PARTNER_SHOW, PartnerId
+from pgs.operator.messages import Done
 from pgs.operator.records import partner_record
 from pgs.storage.database_mark import Mark, write_mark
 from pgs.storage.seats import find_match, is_money_due

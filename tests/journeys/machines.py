@@ -9,8 +9,8 @@ import trio
 
 from pgs.cli.call import perform
 from pgs.config import Config
-from pgs.operator.answers import Answer, Done
 from pgs.operator.command import Args, OperatorCommand
+from pgs.operator.messages import Answer, Done
 from pgs.operator.records import Record
 from tests.cli.support import process
 

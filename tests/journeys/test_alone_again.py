@@ -8,8 +8,8 @@ import pytest
 from pgs.cli.call import perform
 from pgs.cli.errors import OthersRun
 from pgs.config import Config
-from pgs.operator.answers import Done
 from pgs.operator.commands.partner import PARTNER_DEACTIVATE, PartnerId
+from pgs.operator.messages import Done
 from pgs.storage.postgres.session import DatabaseInUse
 from tests.journeys.client import ok
 from tests.journeys.installation import PARTNERS, Seeded, node_in_process, settled

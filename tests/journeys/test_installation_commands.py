@@ -9,9 +9,9 @@ import trio
 
 from pgs.domain.days import day_of, format_month, month_of
 from pgs.domain.shards import shard_of_platform
-from pgs.operator.answers import Failed, Refused
 from pgs.operator.command import Args, NoArgs
 from pgs.operator.commands import game, invoice, match, partner, settlement, terms, tier
+from pgs.operator.messages import Failed, Refused
 from pgs.operator.records import Record
 from tests.journeys.client import ok
 from tests.journeys.installation import (

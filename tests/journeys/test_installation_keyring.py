@@ -7,9 +7,9 @@ import pytest
 import trio
 
 from pgs.domain.shards import SHARDS
-from pgs.operator.answers import Refused
 from pgs.operator.command import NoArgs
 from pgs.operator.commands import keyring
+from pgs.operator.messages import Refused
 from pgs.storage.postgres.nodes import mark
 from tests.journeys.installation import PARTNERS, Seeded, node_in_process, seed, settled
 from tests.journeys.machines import Machine

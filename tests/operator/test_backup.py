@@ -10,10 +10,10 @@ from pgs.clock import SystemRng
 from pgs.config import Config
 from pgs.domain.keyring import MAX_KEYS
 from pgs.keyfile import BadKeyFile, KeyFile
-from pgs.operator.answers import Failed
 from pgs.operator.command import NoArgs
 from pgs.operator.commands.db import DB_BACKUP, BackupFolder, back_up_the_database
 from pgs.operator.commands.keyring import KEYRING_ROTATE
+from pgs.operator.messages import Failed
 from pgs.storage.transactions import StoreOutage
 from tests.operator.support import Operator, prepare
 

@@ -16,7 +16,6 @@ from pgs.domain.tiers import TIER_USD_CENTS_MAX
 from pgs.domain.token_buckets import BUCKET_MAX
 from pgs.operator import commands
 from pgs.operator import records as r
-from pgs.operator.answers import BadCall, Done
 from pgs.operator.command import Args, NoArgs, OperatorCommand
 from pgs.operator.commands import COMMANDS
 from pgs.operator.commands.db import DB_MIGRATE, BackupFolder
@@ -43,6 +42,7 @@ from pgs.operator.commands.tier import (
     TierNumbers,
     TierOfGame,
 )
+from pgs.operator.messages import BadCall, Done
 from pgs.storage.data_folder import DataFolderInUse, DataLock
 from tests.operator.support import Operator, prepare, seat, serving
 

@@ -11,7 +11,9 @@ from pgs.actors.core import Core
 from pgs.actors.kernel.mail import Crashed, Degraded, Overloaded
 from pgs.operator import execute as execution
 from pgs.operator import unix_socket
-from pgs.operator.answers import (
+from pgs.operator.command import NoArgs, OperatorCommand
+from pgs.operator.commands import COMMANDS
+from pgs.operator.messages import (
     MAX_REQUEST_BYTES,
     Answer,
     BadCall,
@@ -20,8 +22,6 @@ from pgs.operator.answers import (
     Refused,
     encode_request,
 )
-from pgs.operator.command import NoArgs, OperatorCommand
-from pgs.operator.commands import COMMANDS
 from pgs.operator.records import TierList
 from pgs.operator.unix_socket import (
     ConnectionLost,

@@ -15,7 +15,6 @@ from pgs.domain.errors import refuse
 from pgs.domain.keys import hash_key
 from pgs.domain.totp import code_at
 from pgs.operator import records as r
-from pgs.operator.answers import Done
 from pgs.operator.command import OperatorCommand
 from pgs.operator.commands.game import GAME_LICENCE, LicenceStep
 from pgs.operator.commands.partner import (
@@ -35,6 +34,7 @@ from pgs.operator.commands.partner import (
     PartnerSettings,
 )
 from pgs.operator.commands.terms import TERMS_END
+from pgs.operator.messages import Done
 from tests.operator.support import Operator, prepare, serving
 
 

@@ -15,8 +15,8 @@ from pgs.app import open_core
 from pgs.config import Config
 from pgs.domain.errors import Refusal
 from pgs.domain.seats import SeatRequest
-from pgs.operator.answers import Done, Refused, answer_to
 from pgs.operator.commands import settlement as c
+from pgs.operator.messages import Done, Refused, answer_to
 from pgs.operator.ready import make_ready, offer_tier
 from pgs.operator.settlement_records import Asked, OpenItem, OpenPage, Resolved
 from pgs.operator.unix_socket import serve_operator

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from pgs.domain.shards import Node
-from pgs.operator.answers import Answer, Done
 from pgs.operator.commands import settlement
+from pgs.operator.messages import Answer, Done
 from pgs.operator.open_items import Found
 from pgs.operator.settlement_records import OpenItem, OpenPage
 

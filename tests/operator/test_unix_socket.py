@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from pgs.operator import unix_socket
-from pgs.operator.answers import (
+from pgs.operator.command import NoArgs
+from pgs.operator.messages import (
     Done,
 )
-from pgs.operator.command import NoArgs
 from pgs.operator.unix_socket import (
     NotRunning,
     call_operator,

@@ -11,8 +11,8 @@ import trio
 
 from pgs.cli.errors import NoDatabase, OthersRun
 from pgs.config import Config
-from pgs.operator.answers import Answer, decode_args, decode_request, encode_request
 from pgs.operator.command import Args, OperatorCommand
+from pgs.operator.messages import Answer, decode_args, decode_request, encode_request
 from pgs.operator.records import Record
 from pgs.operator.unix_socket import NotRunning, call_operator
 from pgs.storage.data_folder import DataFolderInUse

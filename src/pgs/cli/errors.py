@@ -11,7 +11,7 @@ import typer
 from pgs.config import BadSettings
 from pgs.games.installed import BadGame
 from pgs.keyfile import BadKeyFile
-from pgs.operator.answers import BadCall
+from pgs.operator.messages import BadCall
 from pgs.operator.unix_socket import ConnectionLost, SocketObstructed, is_running
 from pgs.storage.data_folder import BadSource, DataFolderInUse, DataRefused
 from pgs.storage.migrations import SchemaNewer

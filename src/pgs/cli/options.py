@@ -17,8 +17,8 @@ from pgs.cli.errors import REFUSED, expected, plain, printing, stop
 from pgs.cli.widths import print_whole
 from pgs.config import Config, check_config, load_config
 from pgs.games.installed import GAMES
-from pgs.operator.answers import Answer, Done, Failed
 from pgs.operator.command import Args, OperatorCommand
+from pgs.operator.messages import Answer, Done, Failed
 from pgs.operator.records import Record
 
 A = TypeVar("A", bound=Args)

@@ -8,7 +8,8 @@ import structlog
 from pgs.actors.core import Core
 from pgs.actors.kernel.mail import Crashed, Degraded, NotOwned, Overloaded
 from pgs.keyfile import BadKeyFile
-from pgs.operator.answers import (
+from pgs.operator.commands import COMMANDS
+from pgs.operator.messages import (
     Answer,
     BadCall,
     Failed,
@@ -16,7 +17,6 @@ from pgs.operator.answers import (
     decode_request,
     encode_answer,
 )
-from pgs.operator.commands import COMMANDS
 from pgs.operator.nodes import NotHere, answer_at_owner
 from pgs.storage.transactions import OutcomeUnknown, StoreOutage, WriterFull
 

@@ -9,8 +9,8 @@ from pgs.actors.core import Core
 from pgs.actors.maintenance.registers import follow_others
 from pgs.actors.ports import NodeAnswerLost, NodeNotReached
 from pgs.domain.shards import SHARDS, Node, shard_of, shard_of_platform
-from pgs.operator.answers import Answer, Failed, answer_to, decode_answer, encode_request
 from pgs.operator.command import A, OperatorCommand, R
+from pgs.operator.messages import Answer, Failed, answer_to, decode_answer, encode_request
 
 OWNER_S: Final = 6.0
 """Seconds for which a command waits for an owner that can be reached: longer than the others take

@@ -7,7 +7,7 @@ import msgspec
 
 from pgs.domain.environments import Environment
 from pgs.domain.seats import SettlementSide
-from pgs.operator.answers import Answer, Done
+from pgs.operator.messages import Answer, Done
 from pgs.operator.records import Record
 
 

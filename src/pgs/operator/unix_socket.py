@@ -13,7 +13,8 @@ import structlog
 import trio
 
 from pgs.actors.core import Core
-from pgs.operator.answers import (
+from pgs.operator.execute import execute
+from pgs.operator.messages import (
     MAX_REQUEST_BYTES,
     Answer,
     Failed,
@@ -21,7 +22,6 @@ from pgs.operator.answers import (
     encode_answer,
     encode_request,
 )
-from pgs.operator.execute import execute
 from pgs.storage.data_folder import SOCKET_NAME
 
 MAX_ANSWER_BYTES = 1 << 24

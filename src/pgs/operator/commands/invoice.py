@@ -13,7 +13,6 @@ from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.invoices import INVOICE_STATUSES, Invoice
 from pgs.domain.shards import shard_of
 from pgs.operator.accounts import find_account, find_anywhere
-from pgs.operator.answers import Done
 from pgs.operator.command import Args, Id, OperatorCommand
 from pgs.operator.invoices import (
     AssembledPage,
@@ -24,6 +23,7 @@ from pgs.operator.invoices import (
     invoice_summary,
     line_record,
 )
+from pgs.operator.messages import Done
 from pgs.operator.nodes import answer_at_owner
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.invoices import (
