@@ -11,7 +11,7 @@ from pgs.domain.errors import ERRORS
 from pgs.domain.members import PLATFORM
 from pgs.http.billing import digest
 from pgs.operator.commands.invoice import INVOICE_ASSEMBLE, Month
-from pgs.operator.invoices import AssembledPage
+from pgs.operator.invoice_records import AssembledPage
 from tests.journeys.admin_client import open_admin_with_webhook
 from tests.journeys.billed import Billed, open_billed
 from tests.journeys.client import NOTHING, Client, HeaderList, ok

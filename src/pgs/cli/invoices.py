@@ -12,7 +12,7 @@ from pgs.cli.options import ConfigFile, DataDir, Json, ask, show
 from pgs.domain.days import parse_month
 from pgs.domain.environments import Environment
 from pgs.operator.commands import invoice as c
-from pgs.operator.invoices import InvoiceSummary, InvoiceWithLines, MissedInvoice
+from pgs.operator.invoice_records import InvoiceSummary, InvoiceWithLines, MissedInvoice
 
 invoice = typer.Typer(no_args_is_help=True, help="Assemble, show, pay and void invoices.")
 

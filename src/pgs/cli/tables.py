@@ -9,7 +9,7 @@ from rich.text import Text
 from pgs.cli.errors import plain
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.operator import records as r
-from pgs.operator.invoices import InvoiceSummary, InvoiceWithLines
+from pgs.operator.invoice_records import InvoiceSummary, InvoiceWithLines
 
 
 def money(cents: int) -> str:

@@ -14,7 +14,7 @@ from pgs.domain.invoices import INVOICE_STATUSES, Invoice
 from pgs.domain.shards import shard_of
 from pgs.operator.accounts import find_account, find_anywhere
 from pgs.operator.command import Args, Id, OperatorCommand
-from pgs.operator.invoices import (
+from pgs.operator.invoice_records import (
     AssembledPage,
     InvoicePage,
     InvoiceSummary,
