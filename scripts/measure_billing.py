@@ -39,7 +39,7 @@ from pgs.config import Config
 from pgs.domain.days import day_of, first_day, format_month, month_of
 from pgs.domain.members import PLATFORM
 from pgs.operator.commands.invoice import INVOICE_ASSEMBLE, Month
-from pgs.operator.ready import make_ready, offer_tier
+from pgs.operator.ready_partners import make_ready, offer_tier
 from pgs.serve import running
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"

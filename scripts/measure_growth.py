@@ -41,7 +41,7 @@ from pgs.app import open_core
 from pgs.config import Config
 from pgs.domain.nudges import TryOutcome
 from pgs.domain.seats import SeatRequest
-from pgs.operator.ready import make_ready, offer_tier
+from pgs.operator.ready_partners import make_ready, offer_tier
 from pgs.process import SWITCH_INTERVAL_S, tune_garbage_collector
 from pgs.storage.attempts import Attempt, insert_attempt
 from pgs.storage.seats import feed_page, find_head

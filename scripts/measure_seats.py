@@ -37,7 +37,7 @@ from pgs.actors.core import Core
 from pgs.actors.messages.seats import Seated, StakeSeat
 from pgs.config import Config
 from pgs.domain.seats import SeatRequest
-from pgs.operator.ready import make_ready, offer_tier
+from pgs.operator.ready_partners import make_ready, offer_tier
 from pgs.process import SWITCH_INTERVAL_S, tune_garbage_collector
 from pgs.serve import running
 

@@ -32,7 +32,7 @@ from pgs.app import open_core
 from pgs.cli.errors import REFUSED, expected, stop
 from pgs.config import Config
 from pgs.domain.environments import ENVIRONMENTS
-from pgs.operator.ready import NotMade, ReadyPartner, make_ready, offer_tier
+from pgs.operator.ready_partners import NotMade, ReadyPartner, make_ready, offer_tier
 
 # Partners that are created at the same time: enough to fill the writer's groups, and few enough to
 # keep mailboxes short.

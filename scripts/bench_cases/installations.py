@@ -15,7 +15,7 @@ from cluster_parts.machines import OnLoopback
 from seed import seed
 
 from pgs.domain.shards import SHARDS, shard_of
-from pgs.operator.ready import ReadyPartner
+from pgs.operator.ready_partners import ReadyPartner
 
 SHARED_S = 60.0  # seconds until nodes that have started have divided the shards
 AGAIN_S = 1.0  # seconds between two checks of the owners; each node looks at the others meanwhile

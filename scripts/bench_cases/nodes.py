@@ -29,7 +29,7 @@ from bench_cases.servers import Server
 from bench_cases.setting import seats
 from rich.progress import Progress
 
-from pgs.operator.ready import ReadyPartner
+from pgs.operator.ready_partners import ReadyPartner
 
 TITLE = "Seats a second of several nodes together"
 PARTNERS = 240

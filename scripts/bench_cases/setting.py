@@ -10,7 +10,7 @@ import trio
 from bench_cases.caller import post
 from seed import FLOOR_USD_CENTS, seed, write_keys
 
-from pgs.operator.ready import ReadyPartner
+from pgs.operator.ready_partners import ReadyPartner
 
 GAME, TIER, STAKE = "tic-tac-toe", "test-bronze", FLOOR_USD_CENTS
 

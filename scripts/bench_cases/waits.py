@@ -10,7 +10,7 @@ from bench_cases.launch import Failed
 from bench_cases.setting import Setting, seats
 from rich.progress import Progress
 
-from pgs.operator.ready import ReadyPartner
+from pgs.operator.ready_partners import ReadyPartner
 
 TITLE = "How long a seat takes"
 PARTNERS = 200

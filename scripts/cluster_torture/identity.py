@@ -17,7 +17,7 @@ from pgs.config import Config
 from pgs.devissuer.people import Person
 from pgs.devissuer.signing import Signer
 from pgs.domain.invites import Invite
-from pgs.operator.ready import ReadyPartner
+from pgs.operator.ready_partners import ReadyPartner
 
 CLIENT_ID: Final = "pgs-portal"
 ISSUER: Final = "http://127.0.0.1/issuer"

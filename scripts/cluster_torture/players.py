@@ -13,7 +13,7 @@ from cluster_torture.sockets import Player
 from cluster_torture.threads import Threads
 
 from pgs.games.installed import load_games
-from pgs.operator.ready import ReadyPartner
+from pgs.operator.ready_partners import ReadyPartner
 
 CALL_S: Final = 1.0
 AGAIN_S: Final = 0.2

@@ -18,7 +18,7 @@ from cluster_torture.settlement import Settlement
 from seed import seed
 
 from pgs.domain.shards import shard_of
-from pgs.operator.ready import ReadyPartner
+from pgs.operator.ready_partners import ReadyPartner
 
 PATIENCE_S = 60.0
 SETTLED_S = 1.5

@@ -19,7 +19,7 @@ from pgs.app import open_core
 from pgs.config import Config
 from pgs.demo.certificates import Authority
 from pgs.domain.nudges import TryOutcome
-from pgs.operator.ready import make_ready
+from pgs.operator.ready_partners import make_ready
 
 DOMAIN = ".partners.example.com"
 _PROGRAM = Path(__file__).resolve().parent.parent / "nudge_endpoints.py"

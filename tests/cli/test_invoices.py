@@ -11,7 +11,7 @@ from pgs.config import Config
 from pgs.domain.days import day_of, first_day, format_month, month_of
 from pgs.domain.totals import Totals, TotalsKey
 from pgs.operator.commands import invoice as commands
-from pgs.operator.ready import make_ready
+from pgs.operator.ready_partners import make_ready
 from pgs.storage.totals import raise_totals
 from pgs.storage.transactions import Tx
 from tests.cli.support import json_of, pgs

@@ -10,7 +10,7 @@ from pgs.app import open_core
 from pgs.config import Config
 from pgs.domain.seats import SeatRequest
 from pgs.operator.commands import settlement as commands
-from pgs.operator.ready import make_ready, offer_tier
+from pgs.operator.ready_partners import make_ready, offer_tier
 from pgs.storage.seats import find_by_idempotency_key
 from tests.actors.scripted_settlement import ScriptedSettlement
 from tests.cli.support import json_of, pgs

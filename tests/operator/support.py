@@ -16,7 +16,7 @@ from pgs.config import Config
 from pgs.domain.seats import SeatRequest
 from pgs.operator.command import Args, OperatorCommand
 from pgs.operator.messages import Answer, Done, Refused
-from pgs.operator.ready import ReadyPartner, make_ready, offer_tier
+from pgs.operator.ready_partners import ReadyPartner, make_ready, offer_tier
 from pgs.operator.records import Record
 from pgs.operator.unix_socket import serve_operator
 

@@ -17,7 +17,7 @@ from pgs.domain.errors import Refusal
 from pgs.domain.seats import SeatRequest
 from pgs.operator.commands import settlement as c
 from pgs.operator.messages import Done, Refused, answer_to
-from pgs.operator.ready import make_ready, offer_tier
+from pgs.operator.ready_partners import make_ready, offer_tier
 from pgs.operator.settlement_records import Asked, OpenItem, OpenPage, Resolved
 from pgs.operator.unix_socket import serve_operator
 from pgs.storage.columns import NEWEST

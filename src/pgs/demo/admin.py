@@ -10,7 +10,7 @@ from pgs.devissuer.people import Person
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.secrets import HidesSecrets
 from pgs.domain.totp import STEP_S, code_at
-from pgs.operator.ready import NotMade, ReadyPartner
+from pgs.operator.ready_partners import NotMade, ReadyPartner
 
 ADMIN = Person("demo-admin", "Dana Demo", "admin@demo.example")
 DEVELOPER = Person("demo-developer", "Devi Demo", "developer@demo.example")

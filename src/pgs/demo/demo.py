@@ -38,7 +38,7 @@ from pgs.demo.story import Unexpected, tell
 from pgs.devissuer.issuer import DevelopmentIssuer, development_issuer
 from pgs.http.transport.server import bind
 from pgs.logs import Lines, logging_to
-from pgs.operator.ready import NotMade, ReadyPartner
+from pgs.operator.ready_partners import NotMade, ReadyPartner
 from pgs.process import SWITCH_INTERVAL_S
 from pgs.serve import RunningService, running
 from pgs_client.trio_client import TrioClient

@@ -6,7 +6,7 @@ from pgs.actors.core import Core
 from pgs.actors.messages.account.webhooks import SaveWebhook, WebhookSaved
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.members import PLATFORM
-from pgs.operator.ready import NotMade, ReadyPartner, make_ready, offer_tier
+from pgs.operator.ready_partners import NotMade, ReadyPartner, make_ready, offer_tier
 
 PARTNER_ID = "demo"
 GAME = "tic-tac-toe"

@@ -16,7 +16,7 @@ from pgs.clock import Clock
 from pgs.demo.backend import Backend
 from pgs.domain.days import FINAL_AFTER_S, day_of, first_day, month_of, start_of
 from pgs.domain.matches import MatchWithSeats
-from pgs.operator.ready import NotMade
+from pgs.operator.ready_partners import NotMade
 
 _EVERY_DAYS: Final = 3
 """Days from one day with matches to the next: about ten such days a month, so that the demo starts
