@@ -74,7 +74,7 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Several nodes", ("domain/forwards.py",)),
     (
         "The process and its log",
-        ("logs.py", "process.py", "serve.py", "readiness.py", "clock.py", "config.py"),
+        ("logs.py", "process.py", "serve.py", "service_readiness.py", "clock.py", "config.py"),
     ),
     ("The process and its log", ("domain/service_urls.py",)),
     ("Operator commands", ("operator/", "cli/", "doctor/")),

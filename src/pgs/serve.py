@@ -42,7 +42,7 @@ from pgs.metrics import Metrics
 from pgs.operator.unix_socket import serve_operator
 from pgs.privacy import kept_files, warn_of_open
 from pgs.public import among_nodes, commanding_nodes, make_public_app, make_verifier
-from pgs.readiness import Readiness
+from pgs.service_readiness import Readiness
 from pgs.storage.transactions import StoreOutage
 
 STOP_S = 15.0

@@ -15,7 +15,7 @@ from pgs.actors.maintenance.runner import Chore, ChoreRunner
 from pgs.actors.partners import PartnerDirectory
 from pgs.actors.parts import Parts
 from pgs.metrics import Metrics
-from pgs.readiness import Readiness
+from pgs.service_readiness import Readiness
 from pgs.storage import emergency_stops
 from pgs.storage import seats as rows
 from pgs.storage.transactions import WriteFailed

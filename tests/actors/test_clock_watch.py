@@ -10,7 +10,7 @@ from pgs.actors.maintenance.chores import WATCH_CLOCK_S
 from pgs.actors.messages.account.factors import EnrollTotp, SteppedUp, VerifyTotp
 from pgs.actors.shared.clock_watch import ClockWatch
 from pgs.domain.totp import code_at
-from pgs.readiness import Readiness
+from pgs.service_readiness import Readiness
 from pgs.storage.heartbeat import newest_row_at
 from tests.actors.people import ask, join
 from tests.actors.ready_core import ReadyCore, ready_core

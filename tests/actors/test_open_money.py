@@ -8,7 +8,7 @@ from trio.testing import MockClock
 
 from pgs.actors.maintenance.chores import COUNT_S
 from pgs.actors.shared.open_money import OVERDUE_S, TELL_EVERY_S, OpenMoney
-from pgs.readiness import NO_ROOM_S, Readiness
+from pgs.service_readiness import NO_ROOM_S, Readiness
 from pgs.storage.open_money import OpenCount
 from tests.actors.ready_core import at, ready_core, until
 from tests.actors.scripted_settlement import ScriptedSettlement

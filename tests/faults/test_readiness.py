@@ -8,7 +8,7 @@ import apsw
 import pytest
 import trio
 
-from pgs.readiness import FAILED_RECENTLY_S, Readiness
+from pgs.service_readiness import FAILED_RECENTLY_S, Readiness
 from pgs.storage.heartbeat import beat
 from pgs.storage.sqlite.connections import connect
 from pgs.storage.transactions import (
@@ -128,7 +128,7 @@ async def test_a_disk_with_room_for_the_probe_but_no_seat_makes_the_service_unre
         assert await writer.submit(beat()) == Outcome.COMMITTED
         assert await _ready(service) == (503, "unable to write")
         assert await _alive(service) == 200
-        monkeypatch.setattr("pgs.readiness.FAILED_RECENTLY_S", 0.0)
+        monkeypatch.setattr("pgs.service_readiness.FAILED_RECENTLY_S", 0.0)
         assert await _ready(service) == (200, "ready")
 
 

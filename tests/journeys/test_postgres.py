@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from pgs.readiness import FAILED_RECENTLY_S
+from pgs.service_readiness import FAILED_RECENTLY_S
 from tests.journeys.client import ok
 from tests.journeys.partners import seat_body
 from tests.journeys.service import in_process, until
