@@ -22,6 +22,7 @@ from pgs.config import Config
 from pgs.domain.hosts import read_suffixes
 from pgs.domain.ids import ENTROPY_BYTES, REQUEST, new_id
 from pgs.domain.versions import VERSIONS, ServedVersions
+from pgs.file_permissions import kept_files, warn_of_open
 from pgs.http.api.dispatcher import Dispatcher
 from pgs.http.api.routes import body_limits
 from pgs.http.api.services import Services
@@ -40,7 +41,6 @@ from pgs.http.transport.sockets import TELL_S, OpenSockets
 from pgs.logs import Lines
 from pgs.metrics import Metrics
 from pgs.operator.unix_socket import serve_operator
-from pgs.privacy import kept_files, warn_of_open
 from pgs.public import among_nodes, commanding_nodes, make_public_app, make_verifier
 from pgs.service_readiness import Readiness
 from pgs.storage.transactions import StoreOutage

@@ -9,8 +9,8 @@ from typing import Final
 
 from pgs.config import Config
 from pgs.doctor.finding import Finding
+from pgs.file_permissions import kept_files, mode_open_to_others
 from pgs.http.transport.limits import RESERVED_FILES, ServerLimits
-from pgs.privacy import kept_files, mode_open_to_others
 
 FREE_MIN: Final = 256 * 1024**2
 """Bytes of free disk below which the service is about to stop writing: the log of a checkpoint, a

@@ -5,12 +5,12 @@ from unittest import mock
 
 from pgs.app import open_core
 from pgs.config import Config
-from pgs.privacy import kept_files, warn_of_open
+from pgs.file_permissions import kept_files, warn_of_open
 
 
 def _warned(config: Config) -> dict[str, str]:
     """Return the mode of each path that a warning names."""
-    with mock.patch("pgs.privacy.log") as log:
+    with mock.patch("pgs.file_permissions.log") as log:
         warn_of_open(kept_files(config))
     lines = log.warning.call_args_list
     assert all(line.args == ("open_to_others",) for line in lines)
