@@ -9,7 +9,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 from trio.testing import MockClock
 
-from pgs.events import EVENTS
+from pgs.event_names import EVENTS
 from pgs.metrics import LABELS, Metrics
 from tests.actors.ready_core import ready_core
 

@@ -24,7 +24,7 @@ from pgs.actors.maintenance.chores import CHORES
 from pgs.actors.maintenance.runner import RunOutcome
 from pgs.answer_metrics import CLASSES, SECONDS, AnswerMetrics
 from pgs.domain.shards import SHARDS
-from pgs.events import EVENTS
+from pgs.event_names import EVENTS
 from pgs.storage.nodes import Tally
 
 _SETTLEMENT_CALLS: Final = tuple(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from pgs.domain.errors import ERRORS
-from pgs.events import EVENTS
+from pgs.event_names import EVENTS
 from pgs.http.identity.tokens import ADVICE
 from tests.conventions.tree import SOURCE, files, module_of
 
@@ -59,12 +59,14 @@ def _counted() -> set[str]:
 
 def test_every_event_that_the_code_counts_is_declared() -> None:
     missing = sorted(_counted() - EVENTS)
-    assert missing == [], "add these names to their group in src/pgs/events.py"
+    assert missing == [], "add these names to their group in src/pgs/event_names.py"
 
 
 def test_every_declared_event_is_counted_somewhere() -> None:
     unused = sorted(EVENTS - _counted() - _MADE - _LOOKED_UP)
-    assert unused == [], "remove these names from src/pgs/events.py, or list how they are made here"
+    assert unused == [], (
+        "remove these names from src/pgs/event_names.py, or list how they are made here"
+    )
 
 
 def test_names_are_found_in_conditions_and_keywords_and_not_in_parts_of_names() -> None:

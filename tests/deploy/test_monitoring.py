@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from trio.testing import MockClock
 
-from pgs.events import EVENTS
+from pgs.event_names import EVENTS
 from pgs.http.surface import ENDPOINTS
 from pgs.metrics import LABELS, Metrics
 from tests.actors.ready_core import ready_core

@@ -256,7 +256,7 @@ class SharedService:
             for place, content in places.items()
             if (found := shaped_like_secrets(content))
         } == {}
-        assert b"event_undeclared" not in places["log"], "declare it in src/pgs/events.py"
+        assert b"event_undeclared" not in places["log"], "declare it in src/pgs/event_names.py"
 
     def _stop(self) -> None:
         trio.from_thread.run_sync(self._leave.set, trio_token=self._token)
