@@ -23,7 +23,7 @@ from pgs.actors.seating.seats_actor import SeatsActor
 from pgs.actors.seating.settlement_actor import EmbeddedSettlement, SettlementActor
 from pgs.actors.shard_holdings import Holdings
 from pgs.actors.shared.activity import Activity
-from pgs.actors.shared.admission import ManyBuckets, PlayerAdmission, ProcessAdmission
+from pgs.actors.shared.admission import SharedAdmission
 from pgs.actors.shared.clock_watch import ClockWatch
 from pgs.actors.shared.closings import Closings
 from pgs.actors.shared.database_watch import DatabaseWatch
@@ -40,7 +40,6 @@ from pgs.actors.shared.settlements import Settlements
 from pgs.actors.shared.table_alarms import Alarms
 from pgs.clock import Clock, RandomBlock, Rng, SystemClock, SystemRng
 from pgs.config import Config
-from pgs.domain.token_buckets import PARTNER_POLICY
 from pgs.domain.versions import VERSIONS, ServedVersions
 from pgs.games.installed import load_games
 from pgs.http.outbound.fetch import JsonClient
@@ -98,11 +97,14 @@ async def open_core(
         database.take_over(clock.now())
         database.start()
         async with open_system(on_event) as system:
-            parts = _make_parts(
-                config, system, database, clock, rng, keys, versions, settlements, outbound
-            )
+            parts = _make_parts(system, database, clock, rng, keys, versions, settlements, outbound)
             shards = Ownership() if config.node_name else None
-            directory = PartnerDirectory(parts, MAKERS, shards.owns if shards else None)
+            directory = PartnerDirectory(
+                parts,
+                MAKERS,
+                SharedAdmission(config.process_rate),
+                shards.owns if shards else None,
+            )
             if shards is not None:
                 shards.keeper = make_keeper(config, database, Holdings(parts, directory))
             chores = ChoreRunner(CHORES, parts, directory)
@@ -158,7 +160,6 @@ async def _open_folder(config: Config, rng: Rng, inline: bool) -> tuple[Database
 
 
 def _make_parts(
-    config: Config,
     system: System,
     database: Database,
     clock: Clock,
@@ -183,9 +184,6 @@ def _make_parts(
         outbound=outbound,
         registry=Registry(database, on_publish=presence.account_changed),
         catalogue=PublishedCatalogue(database),
-        process_admission=ProcessAdmission(config.process_rate),
-        player_admission=PlayerAdmission(),
-        admin_admission=ManyBuckets(PARTNER_POLICY),
         key_uses=KeyUses(database, system.on_event),
         presence=presence,
         alarms=Alarms(),

@@ -111,7 +111,9 @@ async def test_one_of_several_nodes_prunes_its_own_partners_and_ends(
         await write(s, [OLD - 1, OLD, OLD + 1], environment="live")
         shards = {shard_of("acme")}
         assert shard_of("zebra") not in shards
-        directory = PartnerDirectory(s.parts, MAKERS, shards.__contains__)
+        directory = PartnerDirectory(
+            s.parts, MAKERS, s.core.directory.admission, shards.__contains__
+        )
         with trio.fail_after(60):
             await prune_attempts(s.parts, directory)
         assert await left(s) == [2 * PAGE + 2]

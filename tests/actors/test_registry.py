@@ -124,7 +124,9 @@ async def test_a_change_by_another_node_is_no_warning_and_one_by_a_stranger_is(
     tmp_path: Path, autojump_clock: MockClock, *, alone: bool, told: tuple[str, str]
 ) -> None:
     async with ready_core(tmp_path) as s:
-        directory = PartnerDirectory(s.parts, MAKERS, None if alone else lambda partner_id: True)
+        directory = PartnerDirectory(
+            s.parts, MAKERS, s.core.directory.admission, None if alone else lambda partner_id: True
+        )
         off = msgspec.structs.replace(s.account(), burst=7, revision=s.account().revision + 1)
         await s.write_without_the_actors(rows.update_partner(s.account(), off))
         with capture_logs() as lines:

@@ -50,7 +50,9 @@ async def a_node(folder: Path) -> AsyncIterator[Node]:
     """Run a node that owns the shard of `acme` for a block."""
     async with ready_core(folder) as s:
         shards = {ACME}
-        directory = PartnerDirectory(s.parts, MAKERS, shards.__contains__)
+        directory = PartnerDirectory(
+            s.parts, MAKERS, s.core.directory.admission, shards.__contains__
+        )
         yield Node(s, shards, directory, Holdings(s.parts, directory))
 
 

@@ -84,7 +84,7 @@ async def test_a_call_refused_by_the_process_bucket_shows_the_partners_bucket(
     async with in_process(tmp_path, process_rate=40) as service:
         one, other = await service.partner("acme"), await service.partner("zenith")
         later = trio.current_time() + 60
-        while service.core.parts.process_admission.admit(later).allowed:
+        while service.core.directory.admission.process.admit(later).allowed:
             pass
         for partner in (one, other):
             reply = await service.public.call("GET", "/partner/me", partner.test)
@@ -116,7 +116,7 @@ async def test_unknown_keys_share_a_bucket_of_their_own(tmp_path: Path) -> None:
                 await service.public.call("GET", "/partner/me", stranger), 401, "invalid_key"
             )
         later = trio.current_time() + 60
-        while service.core.parts.process_admission.admit_unknown(later).allowed:
+        while service.core.directory.admission.process.admit_unknown(later).allowed:
             pass
         for stranger in strangers:
             reply = await service.public.call("GET", "/partner/me", stranger)

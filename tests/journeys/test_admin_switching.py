@@ -180,7 +180,7 @@ async def test_every_write_is_in_the_event_log_with_who_did_it(admin: AdminClien
 
 async def test_each_admin_has_a_bucket(admin: AdminClient) -> None:
     await admin.add_member("dev", "developer")
-    buckets, now = admin.service.core.parts.admin_admission, trio.current_time()
+    buckets, now = admin.service.core.directory.admission.admins, trio.current_time()
     while buckets.take(BOSS, now + 3600).allowed:  # a later time, so that none is regained
         pass
     refused = await admin.call("GET", "account")

@@ -316,14 +316,14 @@ async def test_the_calls_of_one_admin_count_at_the_owner_whichever_node_gets_the
         token = nodes.admin.issuer.mint_token(person(BOSS), lifetime_s=3600)
         for node in (nodes.one, nodes.two):
             assert (await node.call("/partner/admin/account", token)).status == 200
-        bucket = nodes.two.service.core.parts.admin_admission
+        bucket = nodes.two.service.core.directory.admission.admins
         while bucket.take(BOSS, trio.current_time() + 3600).allowed:
             pass
         for node in (nodes.one, nodes.two):
             refused = await node.call("/partner/admin/account", token)
             assert refused.status == 429
             assert header(refused, "retry-after") is not None
-        assert len(nodes.one.service.core.parts.admin_admission) == 1  # it counts there, too
+        assert len(nodes.one.service.core.directory.admission.admins) == 1  # it counts there, too
 
 
 async def make_boss(service: Service, admin: AdminClient) -> None:

@@ -14,7 +14,7 @@ from pgs.actors.kernel.mail import Actor, NotOwned
 from pgs.actors.kernel.ref import Ref
 from pgs.actors.kernel.restarts import RestartCounter
 from pgs.actors.parts import Parts
-from pgs.actors.shared.admission import PartnerAdmission
+from pgs.actors.shared.admission import PartnerAdmission, ProcessAdmission, SharedAdmission
 from pgs.domain.environments import Environment
 from pgs.domain.shards import shard_of, shard_of_platform
 from pgs.domain.token_buckets import GAME_API_FACTOR, RESEND_POLICY, TEST_MATCH_POLICY, Bucket
@@ -36,14 +36,19 @@ class PartnerActors:
     """
 
     def __init__(
-        self, partner_id: str, parts: Parts, makers: Makers, children: Children | None = None
+        self,
+        partner_id: str,
+        parts: Parts,
+        makers: Makers,
+        process: ProcessAdmission,
+        children: Children | None = None,
     ) -> None:
         self.partner_id = partner_id
         self.parts = parts
         self.restarts = RestartCounter()
-        self.admission = PartnerAdmission(parts.process_admission)
-        self.embed_admission = PartnerAdmission(parts.process_admission)  # for the frame's pages
-        self.game_admission = PartnerAdmission(parts.process_admission, GAME_API_FACTOR)
+        self.admission = PartnerAdmission(process)
+        self.embed_admission = PartnerAdmission(process)  # for the frame's pages
+        self.game_admission = PartnerAdmission(process, GAME_API_FACTOR)
         self.test_matches = Bucket(TEST_MATCH_POLICY)
         self.resends = Bucket(RESEND_POLICY)
         self._makers = makers
@@ -160,12 +165,17 @@ class PartnerDirectory:
 
     One of several nodes opens only partners of shards that it owns: `owns` tells whether the node
     owns a shard now, and is called when a partner is opened. Open partners are given up with their
-    shard.
+    shard. `admission` has the rate buckets that belong to no partner, which no actor uses.
     """
 
     def __init__(
-        self, parts: Parts, makers: Makers, owns: Callable[[int], bool] | None = None
+        self,
+        parts: Parts,
+        makers: Makers,
+        admission: SharedAdmission,
+        owns: Callable[[int], bool] | None = None,
     ) -> None:
+        self.admission = admission
         self._parts = parts
         self._makers = makers
         self._partners: dict[str, PartnerActors] = {}
@@ -185,7 +195,9 @@ class PartnerDirectory:
                 if not self._owns(shard_of(partner_id)):
                     raise NotOwned(partner_id)
                 children = Children(self._parts.system)
-            partner = PartnerActors(partner_id, self._parts, self._makers, children)
+            partner = PartnerActors(
+                partner_id, self._parts, self._makers, self.admission.process, children
+            )
             self._partners[partner_id] = partner
         return partner
 

@@ -8,7 +8,6 @@ import msgspec
 from pgs.actors.kernel.system import System
 from pgs.actors.ports import NudgePort
 from pgs.actors.shared.activity import Activity
-from pgs.actors.shared.admission import ManyBuckets, PlayerAdmission, ProcessAdmission
 from pgs.actors.shared.clock_watch import ClockWatch
 from pgs.actors.shared.closings import Closings
 from pgs.actors.shared.database_watch import DatabaseWatch
@@ -51,9 +50,6 @@ class Parts(msgspec.Struct, frozen=True):
     outbound: NudgePort
     registry: Registry
     catalogue: PublishedCatalogue
-    process_admission: ProcessAdmission
-    player_admission: PlayerAdmission
-    admin_admission: ManyBuckets[str]
     key_uses: KeyUses
     presence: PresenceRegister
     alarms: Alarms

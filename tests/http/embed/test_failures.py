@@ -133,7 +133,7 @@ async def test_documents_of_both_environments_share_a_rate_limit_that_calls_do_n
 
 async def test_the_process_bucket_covers_documents_and_files(tmp_path: Path) -> None:
     async with embedding_service(tmp_path, process_rate=10) as service:
-        admission = service.core.parts.process_admission
+        admission = service.core.directory.admission.process
         later = trio.current_time() + 60
         while admission.admit(later).allowed:
             pass

@@ -155,3 +155,12 @@ class PlayerAdmission:
             return None
         at_once = self._refusals.take(player, now).allowed
         return RateLimited(answer.retry_after, 0.0 if at_once else HOLD_S)
+
+
+class SharedAdmission:
+    """The buckets that belong to no partner: the process's, each player's and each admin's."""
+
+    def __init__(self, process_rate: int) -> None:
+        self.process = ProcessAdmission(process_rate)
+        self.players = PlayerAdmission()
+        self.admins = ManyBuckets[str](PARTNER_POLICY)

@@ -108,7 +108,7 @@ class IdentityAuthenticator:
         Raises `NotHere` for a member of an account that another node owns.
         """
         services = request.services
-        admission = services.parts.process_admission.admit(trio.current_time())
+        admission = services.directory.admission.process.admit(trio.current_time())
         if not admission.allowed:
             return Reply(refuse("rate_limited"), overloaded(admission.retry_after))
         given = [value for name, value in request.headers if name == b"authorization"]
@@ -124,7 +124,7 @@ class IdentityAuthenticator:
             )
         if not is_uid(identity.uid):
             return _SIGN_IN_REQUIRED
-        answer = services.parts.admin_admission.take(identity.uid, trio.current_time())
+        answer = services.directory.admission.admins.take(identity.uid, trio.current_time())
         if not answer.allowed:
             services.parts.on_event("rate_limited_by_admin")
             return Reply(refuse("rate_limited"), overloaded(answer.retry_after))

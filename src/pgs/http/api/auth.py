@@ -108,7 +108,7 @@ class KeyAuthenticator:
 
         # 2. The registry. If its last successful read is too long ago, no key is judged.
         if registry.is_closed(now):
-            wait_s = parts.process_admission.wait_s(now)
+            wait_s = services.directory.admission.process.wait_s(now)
             if wait_s:
                 return Verdict(_RATE_LIMITED, _current(services) + overloaded(wait_s))
             return Verdict(refuse("registry_unavailable"), _current(services))
@@ -116,7 +116,7 @@ class KeyAuthenticator:
         # 3. Rate limits. A known key draws from its partner's bucket, even if it is refused later.
         # Unknown keys share a bucket.
         if known is None:
-            unknown = parts.process_admission.admit_unknown(now)
+            unknown = services.directory.admission.process.admit_unknown(now)
             if not unknown.allowed:
                 return Verdict(_RATE_LIMITED, _current(services) + overloaded(unknown.retry_after))
             return Verdict(_INVALID_KEY, unauthorised(services))

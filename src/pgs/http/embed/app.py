@@ -159,7 +159,7 @@ class EmbedApp:
         return route, await self._document(text, environment, scope, portal=portal)
 
     def _file(self, asset: Asset, scope: Scope) -> Bare | Page:
-        admitted = self._services.parts.process_admission.admit(trio.current_time())
+        admitted = self._services.directory.admission.process.admit(trio.current_time())
         if not admitted.allowed:
             return Bare(429, overloaded(admitted.retry_after))
         content, coding = form_for(_accepted(scope), asset.content, asset.compressed)
@@ -224,7 +224,7 @@ class EmbedApp:
         if not is_partner_id(partner_id) or restricted:
             return NOT_FOUND
         if services.parts.registry.is_closed(now):
-            process = services.parts.process_admission.admit(now)
+            process = services.directory.admission.process.admit(now)
             return Bare(500) if process.allowed else Bare(429, overloaded(process.retry_after))
         account = services.parts.registry.account(partner_id)
         if account is None or not account.active:

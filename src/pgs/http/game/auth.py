@@ -103,14 +103,14 @@ def _limit(services: Services, claims: SessionClaims, now: float) -> Reply | Hel
     """Return the answer to a call that is over a limit, or None."""
     parts = services.parts
     player = (claims.partner_id, claims.environment, claims.player_id)
-    refused = parts.player_admission.refuse(player, now)
+    refused = services.directory.admission.players.refuse(player, now)
     if refused is not None:
         parts.on_event("rate_limited_by_player")
         reply = Reply(refuse("rate_limited"), overloaded(refused.retry_after))
         return HeldBack(reply, refused.hold_s) if refused.hold_s else reply
     account = parts.registry.account(claims.partner_id)
     if account is None:
-        process = parts.process_admission.admit(now)
+        process = services.directory.admission.process.admit(now)
         allowed, retry_after = process.allowed, process.retry_after
     else:
         admission = services.directory.partner(account.partner_id).game_admission
