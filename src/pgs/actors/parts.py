@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 
 from pgs.actors.kernel.system import System
-from pgs.actors.ports import NudgePort
 from pgs.actors.shared.activity import Activity
 from pgs.actors.shared.clock_watch import ClockWatch
 from pgs.actors.shared.closings import Closings
@@ -47,7 +46,6 @@ class Parts(msgspec.Struct, frozen=True):
     versions: ServedVersions
     settlements: Settlements
     open_money: OpenMoney
-    outbound: NudgePort
     registry: Registry
     catalogue: PublishedCatalogue
     key_uses: KeyUses

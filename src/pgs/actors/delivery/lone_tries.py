@@ -90,7 +90,7 @@ async def deliver_lone_try(
     parts, at = partner.parts, partner.parts.clock.now()
     try:
         signed = nudges.sign_nudge(partner.partner_id, secret, at)
-        outcome = await parts.outbound.post(url, signed.body, signed.headers)
+        outcome = await parts.deliveries.outbound.post(url, signed.body, signed.headers)
         done = TryDone(
             nudge_id=flight.nudge_id,
             match_id=flight.match_id,

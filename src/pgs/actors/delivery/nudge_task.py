@@ -73,7 +73,7 @@ class NudgeTask:
         number = 0
         while not await self._cut_before(due):
             number, tried_at = number + 1, parts.clock.now()
-            outcome = await parts.outbound.post(self._url, signed.body, signed.headers)
+            outcome = await parts.deliveries.outbound.post(self._url, signed.body, signed.headers)
             verdict = nudges.verdict(outcome)
             next_due = None
             if verdict == "retry":

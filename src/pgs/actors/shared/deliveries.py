@@ -1,10 +1,12 @@
-"""The nudges in flight of all endpoints.
+"""The nudges in flight of all endpoints, and the port that posts them.
 
 A stop of the service waits for them. A courier that loads again after a crash finds its nudges
 here.
 """
 
 import trio
+
+from pgs.actors.ports import NudgePort
 
 DRAIN_S = 5.25
 """Seconds that a stop gives the tries in flight: the longest try, and a moment to log it."""
@@ -57,9 +59,13 @@ class Flight:
 
 
 class Deliveries:
-    """Every nudge and lone try in flight, each until its outcome is in rows."""
+    """Every nudge and lone try in flight, each until its outcome is in rows.
 
-    def __init__(self) -> None:
+    `outbound` makes the tries.
+    """
+
+    def __init__(self, outbound: NudgePort) -> None:
+        self.outbound = outbound
         self._flights: set[Flight] = set()
         self._draining_until: float | None = None
         self._all_ended = trio.Event()
