@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pgs.actors.kernel.mail import Overloaded
-from pgs.actors.maintenance.database import check_database
+from pgs.actors.maintenance.database_watch import check_database
 from pgs.domain.cursors import make_cursor
 from pgs.storage.seats import find_by_idempotency_key
 from pgs.storage.transactions import ReadFailed

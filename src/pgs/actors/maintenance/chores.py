@@ -3,7 +3,7 @@
 from pgs.actors.kernel.system import TEND_S
 from pgs.actors.maintenance.billing import assemble_invoices, finalise_days
 from pgs.actors.maintenance.clock_watch import watch_clock
-from pgs.actors.maintenance.database import check_database, watch_files
+from pgs.actors.maintenance.database_watch import check_database, watch_files
 from pgs.actors.maintenance.deadlines import SEARCH_AGAIN_S, ring_alarms, tell_due
 from pgs.actors.maintenance.open_money import count_open_money
 from pgs.actors.maintenance.registers import (
