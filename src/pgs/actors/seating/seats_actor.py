@@ -24,7 +24,6 @@ from pgs.actors.messages.seats import (
     StakeSeat,
     Wave,
 )
-from pgs.actors.seating.days import finalise_days
 from pgs.actors.seating.due import match_due, seat_due
 from pgs.actors.seating.ending import (
     cancel_seat,
@@ -33,6 +32,7 @@ from pgs.actors.seating.ending import (
     decide_match,
     end_play,
 )
+from pgs.actors.seating.final_days import finalise_days
 from pgs.actors.seating.payouts import paid_out
 from pgs.actors.seating.resolving import (
     ask_charge_now,
