@@ -16,9 +16,9 @@ from pgs.http.admin.endpoints import LIST_QUERY, admin_read
 from pgs.http.admin.paths import environment_asked
 from pgs.http.admin.seats import seat_named
 from pgs.http.admin.webhooks import AttemptRecord, attempt_record
+from pgs.http.api.day_ranges import RANGE_ERRORS, RANGE_QUERY, parse_optional_range
 from pgs.http.api.endpoint import Answer
 from pgs.http.api.lists import Page, Wanted, cut, page_to, wanted_limit, wanted_page
-from pgs.http.api.ranges import RANGE_ERRORS, RANGE_QUERY, parse_optional_range
 from pgs.http.partner.matches import MatchRecord, match_record
 from pgs.http.partner.seats import SeatRecord, seat_record
 from pgs.storage import support

@@ -9,8 +9,8 @@ import msgspec
 
 from pgs.http.account.callers import Reads, by_key, by_query
 from pgs.http.admin.endpoints import LIST_QUERY, admin_read
+from pgs.http.api.day_ranges import RANGE_ERRORS, RANGE_QUERY
 from pgs.http.api.endpoint import Endpoint
-from pgs.http.api.ranges import RANGE_ERRORS, RANGE_QUERY
 from pgs.http.billing import digest, seat_summary, usage
 from pgs.http.billing.invoices import (
     InvoicePage,

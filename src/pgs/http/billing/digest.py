@@ -12,9 +12,9 @@ from pgs.domain.days import format_day
 from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal
 from pgs.http.account.callers import by_key
+from pgs.http.api.day_ranges import RANGE_ERRORS, RANGE_QUERY
 from pgs.http.api.endpoint import Answer, Endpoint
 from pgs.http.api.lists import AccountCall
-from pgs.http.api.ranges import RANGE_ERRORS, RANGE_QUERY
 from pgs.http.billing.ranges import final_range, too_expensive
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.digests import count_changed, digests_by_day

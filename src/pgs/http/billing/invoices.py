@@ -12,9 +12,9 @@ from pgs.domain.days import format_day, month_of
 from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal, refuse
 from pgs.domain.invoices import INVOICE_STATUSES, Invoice, InvoiceLine, InvoiceStatus, describe
+from pgs.http.api.day_ranges import parse_optional_range
 from pgs.http.api.endpoint import Answer
 from pgs.http.api.lists import AccountCall, Wanted, cut, wanted_limit, wanted_page
-from pgs.http.api.ranges import parse_optional_range
 from pgs.http.api.responses import or_unset
 from pgs.storage.invoices import (
     BilledMatch,

@@ -4,8 +4,8 @@ from pgs.actors.messages.seats import FinaliseDays
 from pgs.domain.days import format_day
 from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal, refuse
+from pgs.http.api.day_ranges import Range, parse_range
 from pgs.http.api.lists import AccountCall
-from pgs.http.api.ranges import Range, parse_range
 
 
 def too_expensive(what: str, most: int) -> Refusal:

@@ -11,9 +11,9 @@ from pgs.domain.errors import Refusal
 from pgs.domain.totals import Totals
 from pgs.http.account.callers import by_key, by_path
 from pgs.http.admin.endpoints import admin_read
+from pgs.http.api.day_ranges import RANGE_ERRORS, RANGE_QUERY
 from pgs.http.api.endpoint import Answer, Endpoint
 from pgs.http.api.lists import AccountCall
-from pgs.http.api.ranges import RANGE_ERRORS, RANGE_QUERY
 from pgs.http.billing.ranges import final_range
 from pgs.storage.totals import totals_by_day
 
