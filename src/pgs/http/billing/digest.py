@@ -15,7 +15,7 @@ from pgs.http.account.callers import by_key
 from pgs.http.api.day_ranges import RANGE_ERRORS, RANGE_QUERY
 from pgs.http.api.endpoint import Answer, Endpoint
 from pgs.http.api.lists import AccountCall
-from pgs.http.billing.ranges import final_range, too_expensive
+from pgs.http.billing.final_ranges import final_range, too_expensive
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.digests import count_changed, digests_by_day
 

@@ -14,7 +14,7 @@ from pgs.http.admin.endpoints import admin_read
 from pgs.http.api.day_ranges import RANGE_ERRORS, RANGE_QUERY
 from pgs.http.api.endpoint import Answer, Endpoint
 from pgs.http.api.lists import AccountCall
-from pgs.http.billing.ranges import final_range
+from pgs.http.billing.final_ranges import final_range
 from pgs.storage.totals import totals_by_day
 
 
