@@ -228,7 +228,7 @@ async def test_a_command_waits_until_the_others_have_taken_over_from_a_killed_ow
 async def test_a_command_whose_owner_cannot_be_reached_says_which_node_it_is(
     tmp_path: Path, seeded: Seeded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pgs.operator.nodes.OWNER_S", 0.5)
+    monkeypatch.setattr("pgs.operator.forwarding.OWNER_S", 0.5)
     async with (
         node_in_process(seeded, tmp_path, "n1") as one,
         node_in_process(seeded, tmp_path, "n2", node_address="127.0.0.1:1") as two,

@@ -9,6 +9,7 @@ from pgs.actors.core import Core
 from pgs.actors.kernel.mail import Crashed, Degraded, NotOwned, Overloaded
 from pgs.keyfile import BadKeyFile
 from pgs.operator.commands import COMMANDS
+from pgs.operator.forwarding import NotHere, answer_at_owner
 from pgs.operator.messages import (
     Answer,
     BadCall,
@@ -17,7 +18,6 @@ from pgs.operator.messages import (
     decode_request,
     encode_answer,
 )
-from pgs.operator.nodes import NotHere, answer_at_owner
 from pgs.storage.transactions import OutcomeUnknown, StoreOutage, WriterFull
 
 log = structlog.get_logger("pgs.operator")

@@ -10,7 +10,7 @@ from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.members import PLATFORM
 from pgs.operator.accounts import change_account, find_account
 from pgs.operator.command import Args, Id, OperatorCommand
-from pgs.operator.nodes import of_partner
+from pgs.operator.forwarding import of_partner
 from pgs.operator.records import PartnerRecord
 
 NOTE_MAX = 500

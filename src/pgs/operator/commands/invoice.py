@@ -14,6 +14,7 @@ from pgs.domain.invoices import INVOICE_STATUSES, Invoice
 from pgs.domain.shards import shard_of
 from pgs.operator.accounts import find_account, find_anywhere
 from pgs.operator.command import Args, Id, OperatorCommand
+from pgs.operator.forwarding import answer_at_owner
 from pgs.operator.invoice_records import (
     AssembledPage,
     InvoicePage,
@@ -24,7 +25,6 @@ from pgs.operator.invoice_records import (
     line_record,
 )
 from pgs.operator.messages import Done
-from pgs.operator.nodes import answer_at_owner
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.invoices import (
     find_invoice,

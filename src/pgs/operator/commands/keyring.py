@@ -9,8 +9,8 @@ from pgs.actors.core import Core
 from pgs.domain.errors import BadRequest
 from pgs.domain.keyring import KeyRing
 from pgs.operator.command import Args, NoArgs, OperatorCommand
+from pgs.operator.forwarding import answers_of_running
 from pgs.operator.messages import Done, Failed
-from pgs.operator.nodes import answers_of_running
 from pgs.operator.records import Keyring
 
 SEVERAL_NODES = (

@@ -18,7 +18,7 @@ from pgs.domain.roles import Role
 from pgs.domain.token_buckets import BUCKET_MAX
 from pgs.operator.accounts import ask_account, change_account, find_account, record_of
 from pgs.operator.command import Args, Id, OperatorCommand, Text
-from pgs.operator.nodes import of_partner
+from pgs.operator.forwarding import of_partner
 from pgs.operator.records import (
     AuthenticatorReset,
     InviteMade,

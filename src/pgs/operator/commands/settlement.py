@@ -19,8 +19,8 @@ from pgs.domain.seats import Seat
 from pgs.domain.shards import shard_of
 from pgs.operator.accounts import ask_account
 from pgs.operator.command import Args, OperatorCommand
+from pgs.operator.forwarding import answers_of_others
 from pgs.operator.messages import Done
-from pgs.operator.nodes import answers_of_others
 from pgs.operator.open_items import (
     UNSET,
     After,

@@ -8,7 +8,7 @@ from pgs.domain.members import PLATFORM
 from pgs.operator.accounts import change_account
 from pgs.operator.command import Args, OperatorCommand
 from pgs.operator.commands.partner import PartnerId
-from pgs.operator.nodes import of_partner, of_platform
+from pgs.operator.forwarding import of_partner, of_platform
 from pgs.operator.records import PartnerRecord, TermsPublished
 
 

@@ -11,7 +11,7 @@ from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.tiers import TIER_USD_CENTS_MAX, Tier
 from pgs.operator.command import Args, Id, NoArgs, OperatorCommand, Text
-from pgs.operator.nodes import of_platform
+from pgs.operator.forwarding import of_platform
 from pgs.operator.records import TierList, TierLocked, TierRecord, tier_record
 
 Cents = Annotated[int, Meta(ge=-TIER_USD_CENTS_MAX, le=TIER_USD_CENTS_MAX)]
