@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pgs.config import KEY_FILE_NAME, BadSettings, Config
 from pgs.domain.shards import Node
-from pgs.storage.copied import Copied
+from pgs.storage.copy_record import Copied
 from pgs.storage.data_folder import BadSource, LossAccepted
 from pgs.storage.database import Database
 from pgs.storage.database_mark import MARK_NAME

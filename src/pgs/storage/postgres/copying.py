@@ -17,7 +17,7 @@ import msgspec
 import psycopg
 
 from pgs.storage.bulk import finish
-from pgs.storage.copied import Copied
+from pgs.storage.copy_record import Copied
 from pgs.storage.data_folder import BadSource, DataLock
 from pgs.storage.database_mark import Mark, write_mark
 from pgs.storage.ledger import check_ledger
