@@ -12,7 +12,7 @@ from trio_websocket import ConnectionClosed, WebSocketConnection, connect_websoc
 from wsproto.utilities import LocalProtocolError
 
 from pgs.demo.pool import ConnectionPool
-from pgs.domain import frames
+from pgs.domain import socket_frames as frames
 
 LAUNCHES_AT_ONCE = 32
 CONNECTS_AT_ONCE = 100  # handshakes at the same time: about as many as a listener's queue holds

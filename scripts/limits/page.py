@@ -59,7 +59,7 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
         ("actors/seating/", "domain/live_pairing.py", "domain/matches.py", "domain/seats.py"),
     ),
     ("Players, matches and the frame", ("http/game/", "http/embed/", "actors/play/", "games/")),
-    ("Players, matches and the frame", ("domain/themes.py", "domain/frames.py")),
+    ("Players, matches and the frame", ("domain/themes.py", "domain/socket_frames.py")),
     (
         "Players, matches and the frame",
         ("domain/play.py", "domain/sessions.py", "domain/turn_clocks.py"),

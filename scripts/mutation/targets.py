@@ -10,7 +10,7 @@ _WRITER = "tests/storage/test_writer_*.py"
 
 # Tests by module. For a module in `domain`, the test file of the same name runs before these.
 _TESTS = {
-    "domain/frames.py": ("tests/http/test_sockets*.py", "tests/actors/**/test_table*.py"),
+    "domain/socket_frames.py": ("tests/http/test_sockets*.py", "tests/actors/**/test_table*.py"),
     "domain/ledger.py": _LEDGER,
     "domain/readiness.py": ("tests/actors/test_readiness.py",),
     "domain/secrets.py": ("tests/domain/test_keys.py", "tests/domain/test_sessions.py"),

@@ -15,8 +15,8 @@ from pgs.actors.seating.seats_actor import SeatsActor
 from pgs.actors.shared.presence import PlayerSocket
 from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal
-from pgs.domain.frames import Snapshot
 from pgs.domain.matches import Match
+from pgs.domain.socket_frames import Snapshot
 from pgs.games.rules import SideClock
 from pgs.games.tic_tac_toe import TicTacToe
 from pgs.storage.seats import find_match

@@ -10,8 +10,8 @@ from trio.testing import MockClock
 from pgs.actors.kernel.mail import Crashed
 from pgs.actors.messages.seats import EndPlay
 from pgs.domain.errors import refuse
-from pgs.domain.frames import Snapshot
 from pgs.domain.matches import MatchDecision
+from pgs.domain.socket_frames import Snapshot
 from pgs.storage.moves import moves_of_match
 from tests.actors.playing import A_WINS, Player, at_table, match_row, play, seated, with_side_clocks
 from tests.actors.ready_core import at, money, ready_core, settle, until

@@ -8,9 +8,9 @@ from trio.testing import MockClock
 
 from pgs.actors.kernel.mail import Crashed
 from pgs.actors.messages import table as m
-from pgs.domain.frames import Snapshot
 from pgs.domain.matches import Match
 from pgs.domain.play import Attendance
+from pgs.domain.socket_frames import Snapshot
 from pgs.games.tic_tac_toe import TicTacToe
 from pgs.storage.moves import find_attendance
 from tests.actors.playing import (

@@ -7,7 +7,7 @@ import pytest
 from trio.testing import MockClock
 
 from pgs.actors.messages.seats import CloseMatches
-from pgs.domain.frames import Snapshot
+from pgs.domain.socket_frames import Snapshot
 from pgs.storage.moves import moves_of_match
 from tests.actors.playing import Player, at_table, match_row, seated
 from tests.actors.ready_core import ready_core, settle, until

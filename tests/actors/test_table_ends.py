@@ -15,7 +15,7 @@ from pgs.actors.play.held import HELD_MAX
 from pgs.actors.play.table import TableActor
 from pgs.actors.seating.ending import end_play
 from pgs.actors.seating.seats_actor import SeatsActor
-from pgs.domain.frames import Snapshot
+from pgs.domain.socket_frames import Snapshot
 from pgs.storage.moves import moves_of_match
 from pgs.storage.transactions import WriterFull
 from tests.actors.playing import A_WINS, Player, at_table, ends_are, match_row, never, play, seated

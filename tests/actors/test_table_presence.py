@@ -8,8 +8,8 @@ import trio.testing
 from trio.testing import MockClock
 
 from pgs.actors.messages.account.lifecycle import EmergencyStop
-from pgs.domain import frames
-from pgs.domain.frames import NoSeat, Snapshot
+from pgs.domain import socket_frames as frames
+from pgs.domain.socket_frames import NoSeat, Snapshot
 from tests.actors.playing import Player, alone_at_table, at_table, match_row, play, seated
 from tests.actors.ready_core import at, ready_core, settle, until
 

@@ -7,7 +7,7 @@ from trio.testing import MockClock
 
 from pgs.actors.messages.seats import CancelSeat
 from pgs.actors.waiting_seats import find_standing, send_standing, tell_of_seat_soon
-from pgs.domain.frames import NoSeat
+from pgs.domain.socket_frames import NoSeat
 from tests.actors.playing import Player, at_table, seated
 from tests.actors.ready_core import FLOOR, PRIZE, ReadyCore, ready_core, settle
 

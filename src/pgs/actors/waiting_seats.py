@@ -5,9 +5,9 @@ from msgspec import UNSET
 
 from pgs.actors.parts import Parts
 from pgs.actors.shared.presence import Player, PlayerSocket, player_of
-from pgs.domain.frames import NoSeat, Waiting, encode
 from pgs.domain.live_pairing import HeldBack, held_back
 from pgs.domain.seats import Seat
+from pgs.domain.socket_frames import NoSeat, Waiting, encode
 from pgs.storage.moves import open_seats_of_player, running_seats_of_player
 
 

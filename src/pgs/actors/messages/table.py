@@ -5,7 +5,7 @@ import msgspec
 from pgs.actors.kernel.mail import Command, Message
 from pgs.actors.shared.presence import PlayerSocket
 from pgs.domain.errors import Refusal
-from pgs.domain.frames import Snapshot
+from pgs.domain.socket_frames import Snapshot
 
 
 class ActionTaken(msgspec.Struct, frozen=True):

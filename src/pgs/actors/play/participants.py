@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from pgs.actors.play.state import MatchState
 from pgs.actors.shared.presence import PlayerSocket, PresenceRegister, player_of
-from pgs.domain import frames
+from pgs.domain import socket_frames as frames
 from pgs.domain.matches import Match, MatchWithSeats
 from pgs.domain.payouts import due_to
 from pgs.domain.play import Move

@@ -28,7 +28,7 @@ from pgs.actors.play.position import position_of
 from pgs.actors.play.state import MatchState
 from pgs.actors.shared.presence import PlayerSocket
 from pgs.actors.waiting_seats import tell_of_seat_soon
-from pgs.domain import frames
+from pgs.domain import socket_frames as frames
 from pgs.domain.errors import Refusal, refuse
 from pgs.domain.matches import MatchDecision, MatchWithSeats
 from pgs.domain.play import Attendance, Move, judge

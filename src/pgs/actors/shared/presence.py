@@ -12,9 +12,9 @@ import trio
 
 from pgs.domain.accounts import Account
 from pgs.domain.environments import Environment
-from pgs.domain.frames import NoSeat, Waiting
 from pgs.domain.play import PLAY_STOPPED, REPLACED
 from pgs.domain.seats import Seat
+from pgs.domain.socket_frames import NoSeat, Waiting
 
 BACK_SOON_S = 15.0
 """Seconds for which a player who closed a socket still counts as present, as the interface

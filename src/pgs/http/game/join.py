@@ -3,7 +3,7 @@
 from pgs.actors.messages.table import JoinTable
 from pgs.domain import ids
 from pgs.domain.errors import Refusal, refuse
-from pgs.domain.frames import Snapshot
+from pgs.domain.socket_frames import Snapshot
 from pgs.http.api.endpoint import Answer, Endpoint, Reply
 from pgs.http.api.services import Services
 from pgs.http.game.auth import Session

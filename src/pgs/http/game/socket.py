@@ -15,7 +15,7 @@ from pgs.actors.messages import table as m
 from pgs.actors.partners import PartnerActors
 from pgs.actors.shared.presence import PlayerSocket, admits
 from pgs.actors.waiting_seats import find_standing, send_standing
-from pgs.domain import frames
+from pgs.domain import socket_frames as frames
 from pgs.domain.errors import ERRORS, Refusal
 from pgs.domain.play import ABUSE, EXPIRED, PLAY_STOPPED
 from pgs.http.api.endpoint import Plain, Reply

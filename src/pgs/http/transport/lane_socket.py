@@ -21,11 +21,11 @@ from trio.lowlevel import wait_readable
 
 from pgs.http.transport.accepted_socket import SocketLimits
 from pgs.http.transport.asgi import App, Headers, Message
-from pgs.http.transport.frames import PING, FrameReader, close_frame, text_frame
 from pgs.http.transport.hypercorn_websocket import FRAMES_PER_CHECKPOINT
 from pgs.http.transport.listener_config import GuardedConfig
 from pgs.http.transport.sockets import DIRECT_SOCKET
 from pgs.http.transport.upgrades import Upgrade
+from pgs.http.transport.websocket_frames import PING, FrameReader, close_frame, text_frame
 
 READ_BYTES: Final = 16 * 1024
 """Bytes that one read of a socket takes: a whole message of the usual limit fits."""

@@ -6,7 +6,7 @@ import pytest
 import wsproto.events
 from wsproto.connection import Connection, ConnectionState, ConnectionType
 
-from pgs.http.transport.frames import FrameReader, Heard, close_frame, text_frame
+from pgs.http.transport.websocket_frames import FrameReader, Heard, close_frame, text_frame
 from tests.http.raw import text_frame as client_frame
 from tests.http.sockets import PING, PONG
 
