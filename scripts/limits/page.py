@@ -71,7 +71,7 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Actors and background work", ("actors/",)),
     ("Storage", ("storage/", "keyfile.py", "domain/keyring.py", "domain/sealed.py")),
     ("Several nodes", ("domain/shards.py", "domain/leases.py", "http/nodes/")),
-    ("Several nodes", ("domain/forwards.py",)),
+    ("Several nodes", ("domain/node_proofs.py",)),
     (
         "The process and its log",
         ("logs.py", "process.py", "serve.py", "service_readiness.py", "clock.py", "config.py"),

@@ -4,8 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs.domain.forwards import PROOF_MAX, id_of_forwarded, is_command, prove_command, prove_forward
 from pgs.domain.keyring import KeyRing, new_ring, with_new_key
+from pgs.domain.node_proofs import (
+    PROOF_MAX,
+    id_of_forwarded,
+    is_command,
+    prove_command,
+    prove_forward,
+)
 
 RING = new_ring(b"k" * 6, b"s" * 32)
 OTHER = new_ring(b"k" * 6, b"t" * 32)

@@ -11,8 +11,8 @@ import trio
 from pgs.actors.ports import NodeAnswerLost, NodeNotReached
 from pgs.clock import SystemClock, SystemRng
 from pgs.demo.pool import ConnectionPool
-from pgs.domain.forwards import is_command, prove_command, prove_forward
 from pgs.domain.keyring import KeyRing, new_ring
+from pgs.domain.node_proofs import is_command, prove_command, prove_forward
 from pgs.domain.shards import Node
 from pgs.http.nodes import operator_commands
 from pgs.http.nodes.calls import NodeCalls

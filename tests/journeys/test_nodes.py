@@ -11,7 +11,7 @@ import trio
 
 from pgs.actors.messages.account.lifecycle import CreatePartner
 from pgs.actors.messages.account.members import AcceptInvite
-from pgs.domain.forwards import prove_forward
+from pgs.domain.node_proofs import prove_forward
 from pgs.domain.shards import Node
 from tests.journeys.admin_client import BOSS, AdminClient, open_admin, person
 from tests.journeys.live_stream import Stream

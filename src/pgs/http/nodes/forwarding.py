@@ -1,8 +1,8 @@
 """Serves the requests of this node's partners, and forwards all others to their shard's owner.
 
-A forwarded request carries a proof that a node forwarded it (`pgs.domain.forwards`). The receiver
-checks the request as if it had come from outside. A receiver that is not the owner answers 503 and
-asks the client to try again, so that no request is forwarded twice.
+A forwarded request carries a proof that a node forwarded it (`pgs.domain.node_proofs`). The
+receiver checks the request as if it had come from outside. A receiver that is not the owner answers
+503 and asks the client to try again, so that no request is forwarded twice.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -12,8 +12,8 @@ import msgspec
 import trio
 
 from pgs.actors.kernel.mail import NotOwned
-from pgs.domain.forwards import id_of_forwarded, prove_forward
 from pgs.domain.keyring import KeyRing
+from pgs.domain.node_proofs import id_of_forwarded, prove_forward
 from pgs.domain.shards import Node
 from pgs.http.nodes.answers import OWNER, send_answer, try_again
 from pgs.http.nodes.calls import Incoming, Lost, NodeCalls, NotReached, Outgoing

@@ -1,7 +1,7 @@
 """Carries operators' commands between the nodes of an installation.
 
 A node sends a command to the node that owns what the command is about, with a proof made with the
-key ring (`pgs.domain.forwards`). The first line of the body is a stamp: the time by the sender's
+key ring (`pgs.domain.node_proofs`). The first line of the body is a stamp: the time by the sender's
 clock, and a random number. The receiver carries out the command of a stamp once. A command may take
 minutes, longer than a connection may be silent, so the sender asks again until it gets the answer.
 """
@@ -15,8 +15,8 @@ import trio
 
 from pgs.actors.ports import NodeAnswerLost, NodeNotReached
 from pgs.clock import Clock, Rng
-from pgs.domain.forwards import is_command, prove_command
 from pgs.domain.keyring import KeyRing
+from pgs.domain.node_proofs import is_command, prove_command
 from pgs.domain.shards import Node
 from pgs.http.nodes.answers import send_answer
 from pgs.http.nodes.calls import Lost, NodeCalls, NotReached, Outgoing
