@@ -1,7 +1,7 @@
 """Time and randomness: the only file that may ask the machine for either.
 
 Everything else receives a `Clock` and an `Rng`, so that a test can control both. Waiting uses
-trio's own clock; a `Clock` gives only what is stored or shown.
+trio's own clock. A `Clock` gives the time that is stored, shown, or compared with other clocks.
 """
 
 import os
@@ -84,8 +84,8 @@ class SystemClock:
     """The machine's clock, except that it stands still after the machine's clock was set back.
 
     Until the machine's clock has caught up, nothing falls due. Each time the machine's clock is set
-    back, this is logged once and counted with `on_event`. Without `on_event`, as in the log's own
-    clock, it is neither logged nor counted.
+    back by more than `BEHIND_MS`, this is logged once and counted with `on_event`. Without
+    `on_event`, as in the log's own clock, it is neither logged nor counted.
     """
 
     def __init__(self, on_event: Callable[[str], None] | None = None) -> None:

@@ -150,7 +150,8 @@ class KeyFile:
     def copy_to(self, path: Path) -> None:
         """Write the ring to another file, mode 0600. Raises OSError.
 
-        Nobody else may write that file: a copy that was killed is recognised by its name.
+        Nobody else may write to that path meanwhile: the copy is written first under the same name
+        with `.new` at its end. The next backup finds by this name what a killed one has left.
         """
         _write(path, path.with_name(path.name + ".new"), self.ring)
 

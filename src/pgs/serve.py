@@ -93,9 +93,9 @@ async def running(
 ) -> AsyncIterator[RunningService]:
     """Yield the service with its listeners open; when the block ends, drain and stop it.
 
-    Only tests and the demo give `outbound` and `resolver`; no setting does. `owners` knows which of
-    several nodes owns a partner; without it this node owns all. Raises what binding the listeners
-    and opening the data folder raise.
+    Only tests and the demo give `outbound` and `resolver`; no setting does. Only tests give
+    `owners`, which then says which node owns a shard, in place of the node's keeper. Raises what
+    binding the listeners and opening the data folder raise.
     """
     metrics, readiness = Metrics(), Readiness()
     on_public_event = readiness.listening(metrics.on_event)

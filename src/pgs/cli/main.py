@@ -47,7 +47,7 @@ def pgs(
         ),
     ] = False,
 ) -> None:
-    """Take the options before any command."""
+    """Handle the options that stand before a command."""
 
 
 @app.command("serve")

@@ -50,8 +50,8 @@ def drain(
 ) -> None:
     """Let a node hand its shards over to the others, and take none until `pgs node undrain`.
 
-    The exit code is 1 if it still owns shards after the wait. A restart of the node does not change
-    this.
+    The node stays drained when it is restarted. The exit code is 1 if it still owns shards after
+    the wait.
     """
     with expected():
         loaded = settings(config, data)
@@ -92,7 +92,8 @@ def remove(
 ) -> None:
     """Remove a stopped node, which will not run again, from the list.
 
-    Its shards already belong to the others. If it does start again, it is listed again.
+    The other nodes take the shards of a stopped node by themselves. If the removed node does start
+    again, it is listed again.
     """
     make_sure(f"Node {name} is no longer listed.", yes=yes, as_json=as_json)
     with expected():

@@ -27,8 +27,8 @@ APART_S: Final = 0.06
 messages a second."""
 
 TRIES_MAX: Final = 8
-"""Connections in a row that may fail before a bot gives up. A message about a move resets the
-count."""
+"""Connections in a row that may fail before a bot gives up. A snapshot of the running match, or a
+move in it, resets the count."""
 
 ERRORS_MAX: Final = 8
 """Messages of a bot that may be refused in one match before the bot gives up. So many refusals are
@@ -226,9 +226,9 @@ async def _hear(socket: WebSocketConnection) -> dict[str, Any]:
 async def _socket(
     url: str, token: str, trust: ssl.SSLContext | None
 ) -> AsyncIterator[WebSocketConnection]:
-    """Yield an open socket. Raises `_Lost` or `BotStopped` when it ends.
+    """Yield an open socket. If it cannot be opened, or breaks, raise `_Lost` or `BotStopped`.
 
-    It never raises an exception group.
+    This never raises an exception group.
     """
     where = urlsplit(url)
     host, port = where.hostname or "", where.port or (443 if where.scheme == "wss" else 80)

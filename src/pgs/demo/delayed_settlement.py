@@ -12,10 +12,10 @@ and its money, and short enough to wait."""
 
 
 class DelayedSettlement(EmbeddedSettlement):
-    """Pays `PAYOUT_DELAY_S` after it is asked, and only once `may_pay` is set.
+    """Waits until `may_pay` is set, then for `PAYOUT_DELAY_S`, and then pays.
 
-    With this event, the story does not depend on the machine's speed. While `at_once` is true, it
-    pays without the delay, and without waiting for `may_pay`.
+    Because of this event, the story does not depend on the machine's speed. While `at_once` is
+    true, it pays without waiting for either.
     """
 
     def __init__(self) -> None:

@@ -74,8 +74,8 @@ class PastClock:
 class Past(msgspec.Struct, frozen=True):
     """What was played since a day, and the month that was billed, both as text.
 
-    `until`: when the present began, in epoch seconds. No older row of the feed has changed since
-    then.
+    `until`: when the present began, in epoch seconds. The rows of the past changed before then, so
+    a feed that is read since then leaves them out.
     """
 
     matches: int
@@ -95,7 +95,7 @@ def beginning(now: int) -> int:
 
 
 async def play_past(core: Core, partner_id: str, backend: Backend, clock: PastClock) -> Past:
-    """Play test matches from `clock` to yesterday; assemble last month's invoice when it is over.
+    """Play test matches from `clock` to yesterday, and assemble the invoice of last month.
 
     `clock` is the core's; afterwards it shows the present. Raises `NotMade`, and `CALL_FAILED`.
     """
@@ -121,7 +121,10 @@ async def play_past(core: Core, partner_id: str, backend: Backend, clock: PastCl
 
 
 async def _assemble(core: Core, partner_id: str, clock: PastClock, month: int) -> None:
-    """Assemble the invoice of a month as soon as it is over. Doing it again changes nothing."""
+    """Move the clock to where all days of a month are final, and assemble the month's invoice.
+
+    A second call changes nothing.
+    """
     clock.go_to(start_of(first_day(month + 1)) + FINAL_AFTER_S)
     billing = core.directory.partner(partner_id).billing("test")
     invoice = (await billing.ask(AssembleInvoice(month))).invoice

@@ -35,8 +35,8 @@ _LIMITS: Final = ServerLimits(max_connections=256, grace_s=1.0)
 """Limits of the development issuer's listener: it serves a few browsers, and stops without a long
 wait."""
 
-# The client runs in a page of another origin. With `*`, browsers hide answers to requests with
-# cookies from scripts, so no sign-in is exposed.
+# The client runs in a page of another origin. With `*`, browsers let no script read the answer to a
+# request that was sent with cookies, so no sign-in is exposed.
 _FROM_ANYWHERE: Final = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"}
 
 _log = structlog.get_logger("pgs.devissuer")
