@@ -1,4 +1,4 @@
-"""Runs every check, in the order in which a start uses what is checked."""
+"""Runs every check of `pgs doctor`, one after the other."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final

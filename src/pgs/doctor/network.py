@@ -75,7 +75,7 @@ def _free_addresses(config: Config) -> Finding:
 
 
 def base_url(config: Config) -> Finding:
-    """Return whether the address that sessions give to players leads to this service."""
+    """Return whether the address that sessions give to players is set, and is https."""
     if not config.base_url:
         return Finding(
             "base_url",

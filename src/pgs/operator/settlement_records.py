@@ -16,7 +16,7 @@ class OpenItem(Record, frozen=True, kw_only=True):
 
     `id`: the seat of a charge, match and seat of a payout. `since` and `last_at` are epoch seconds.
     `tries`, `last_answer` and `last_at` are about the time since the service started, or since its
-    node took the partner over. `tries` is None if that node was not reached.
+    node took the partner over. `tries` is None if that node has not reported the item.
     `why`: the reason, if settlement is not asked for the item.
     """
 
