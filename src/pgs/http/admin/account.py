@@ -138,7 +138,7 @@ async def read_account(call: AdminCall) -> Answer:
 
 
 async def set_domain(call: AdminCall) -> Answer:
-    """Set the admin domain, which cannot be changed afterwards."""
+    """Set the admin domain. Afterwards only an operator can change it."""
     body: NewDomain = call.body
     return await shown(
         call, await change(call, SetDomain, call.principal.identity.email, body.domain)

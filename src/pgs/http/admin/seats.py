@@ -1,4 +1,4 @@
-"""Searches the seats that wait for an opponent, and reads one seat, for a partner's support."""
+"""Searches the seats that are in no match yet, and reads one seat, for a partner's support."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Authenticates players by their session tokens. No function here waits."""
+"""Authenticates players by their session tokens. `admit` waits before it answers some refusals."""
 
 from collections.abc import Sequence
 from typing import Final

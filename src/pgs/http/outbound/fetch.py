@@ -23,8 +23,7 @@ CONNECT_TIMEOUT_S: Final = 2.0
 that."""
 
 TIMEOUT_S: Final = 4.0
-"""Seconds for a whole call. Two calls, for an issuer's discovery document and keys, fit into the
-grace period that a stop gives to requests."""
+"""Seconds for a whole call. A healthy service needs a fraction of that."""
 
 BODY_MAX: Final = 128 * 1024
 """Bytes of a response. Key sets that carry certificate chains have about a quarter of that."""

@@ -1,4 +1,4 @@
-"""`POST /partner/matches` takes a paid seat; `GET /partner/seats/{seat_id}` reads one."""
+"""Takes a paid seat (`POST /partner/matches`), reads a seat, and cancels a waiting one."""
 
 from typing import Annotated, Any, Final
 

@@ -10,7 +10,7 @@ replaces `hypercorn.trio.tcp_server.TCPServer`. The faults:
 - The idle timer was a task that was started inside the application's cancelled scope, so it never
   ran after a request to quart-trio. Here the reader has a deadline, set without a checkpoint.
 - If a request was pipelined behind one in flight when a stop began, the reader waited until the
-  stop's grace period was over.
+  stop's grace period was over. Here the reader's wait ends when the connection closes.
 - Closing with unread input makes the kernel send a reset, which can destroy the response on its
   way. Here a closing connection is read for a short while.
 """

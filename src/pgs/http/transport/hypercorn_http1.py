@@ -9,8 +9,8 @@ stream above. The faults:
   other task.
 - HTTP/2 was accepted in clear text, by upgrade and by prior knowledge, and bypassed all our checks.
 - A WebSocket handshake with a body or an 8-bit header ended in an exception.
-- Bytes after the last request of a connection ended it immediately, although its answer was still
-  being sent.
+- Bytes after the last request of a connection ended the connection immediately, although the
+  answer to that request was still being sent.
 - A head that h11 refuses, or a WebSocket handshake that wsproto refuses, was answered without a
   request id and a body. Now the edge makes these answers.
 - A method in lower case was served as if it were in upper case. Now it is refused.

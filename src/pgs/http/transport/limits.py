@@ -28,8 +28,8 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     proxies fit."""
 
     head_s: float = 10.0
-    """Seconds for a head to arrive, counted from its first byte. On a new connection they are
-    counted from the connection's start."""
+    """Seconds for a head to arrive, counted from its first byte. The first byte of a new connection
+    must come within the same time."""
 
     keep_alive_s: float = 75.0
     """Seconds between two requests of a connection. Longer than the 60 s of common proxies and
@@ -75,8 +75,8 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     body."""
 
     grace_s: float = 8.0
-    """Seconds that requests in flight have when a stop begins. That is longer than the 5 s of an
-    ask and its commit together."""
+    """Seconds that requests in flight have when a stop begins: longer than the 5 s of an ask and
+    its commit together. The service itself sets less, `GRACE_S` in `serve`."""
 
     startup_s: float = 30.0
     """Seconds for the application behind the listener to start. A sound one takes milliseconds."""
