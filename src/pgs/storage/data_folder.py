@@ -1,4 +1,4 @@
-"""The data folder's lock, which makes one process the database's only writer."""
+"""The data folder's lock, which one process holds at a time, and errors about the folder."""
 
 from __future__ import annotations
 

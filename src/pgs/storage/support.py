@@ -35,8 +35,8 @@ waiting seats if it asks for a reference. That takes about 15 ms. No index has t
 because it would add a write to every match or seat."""
 
 NUDGES_SHOWN = 100
-"""Tries at nudges that are shown for one match. A match has three nudges of up to three tries each,
-and more only if nudges of other matches were merged with its own."""
+"""Tries at nudges that are shown for one match. A match has three nudges of up to three tries each;
+there are more tries only if members have resent nudges."""
 
 
 class LedgerLine(msgspec.Struct, frozen=True, rename="camel"):

@@ -1,1 +1,1 @@
-"""PostgreSQL: a database on a server, written by one session at a time."""
+"""PostgreSQL: a database on a server, written by one service, or by several nodes."""

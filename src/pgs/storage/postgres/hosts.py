@@ -1,9 +1,10 @@
 """Finds the server that takes writes among the hosts of an address.
 
 After a fail-over an old primary may still run. It accepts connections and writes, but no standby
-confirms its commits, so each of them waits for as long as the server runs. Therefore every host is
-asked to commit, and the first whose commit is confirmed is the server to use. This commit changes
-nothing and takes no lock. After that, the writer opens its session, only with that server.
+confirms its commits, so each of them waits for as long as the server runs. Therefore the hosts are
+asked one after the other to commit, and the first whose commit is confirmed is the server to use.
+This commit changes nothing and takes no lock. Then the writer opens its session, with that server
+only.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from pgs.storage.transactions import StoreOutage
 def inspect_server(url: str) -> str:
     """Return a sentence about the server of `url` and its database. Raises `StoreOutage`.
 
-    Nothing is written, and no lock is taken.
+    No row is written, and no lock is taken.
     """
     here = primary_of(url, "pgs doctor")
     with closing(Connection(connect(here, "pgs doctor"), lambda warning: None)) as connection:

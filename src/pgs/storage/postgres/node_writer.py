@@ -126,8 +126,8 @@ class NodeWriter(Writer):
     """A writer that also does a node's work on shards, as its `WriterLine`.
 
     Set `on_lost` before the start. It is called with a session that has ended, before any caller
-    learns the outcome of a transaction that was under way. `on_opened` is called with each
-    later session.
+    learns the outcome of a transaction that was under way. `on_opened` is called, without
+    arguments, after each later session was opened.
     """
 
     def __init__(self, commits: NodeCommits) -> None:

@@ -1,4 +1,6 @@
-"""The writer's session with the server. Its lock makes it the only session that writes.
+"""The session over which a service, or one of several nodes, writes.
+
+Its lock keeps a second service, or a second node of the same name, from writing.
 
 The lock belongs to the session. When the session ends, its lock is released, and nothing that it
 had not committed can be committed any more. So no write needs to ask whether the lock is still

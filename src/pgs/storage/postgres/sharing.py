@@ -21,9 +21,9 @@ the database fails over, all nodes lose their sessions within a second and open 
 for its own former shards immediately, but for those of another node only after `HOLD_S`."""
 
 READY_BEATS: Final = 4
-"""Beats of a session after which a node is given shards. The first is the start of the session. The
-others show that the node's event loop runs, since a process that has just started is busy for a
-second."""
+"""Beats of a session after which a node is given shards. The first comes with the session's start.
+The others show that the node's event loop runs: a process that has just started is busy for a
+second, and would not answer for its shards."""
 
 
 def takers_of(seen: Look, sightings: Sightings) -> set[str]:

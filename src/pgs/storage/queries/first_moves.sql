@@ -1,4 +1,4 @@
--- How many live matches a player has started, and in how many of them the player moved first.
+-- The number of a player's live matches of a game, and in how many of them the player moved first.
 
 -- name: find_first_moves^
 select matches, moved_first

@@ -1,4 +1,5 @@
--- The write of the readiness check, and the count of what the writer has committed.
+-- The write of the readiness check, the time of the newest row, and the count of what the writers
+-- have committed.
 
 -- name: beat!
 insert into heartbeat (name, beats) values ('readiness', 1)

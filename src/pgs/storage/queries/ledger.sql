@@ -1,4 +1,5 @@
--- The ledger.
+-- Rows of the ledger, and the queries that find faults in them and in what must agree with them:
+-- heads, seats, matches, totals and invoices.
 
 -- name: insert_row!
 insert into ledger ({columns of ledger})
