@@ -19,7 +19,7 @@ class DataFolderInUse(Exception):
 
 
 class DataRefused(StoreOutage):
-    """The files of the data folder do not belong together.
+    """The database and the data folder do not belong together, or a part is missing or damaged.
 
     The message says what was found, and what to do. Nothing was changed.
     """

@@ -143,7 +143,7 @@ create table move (
   primary key (partner_id, match_id, ply)
 );
 
--- How many live matches each player has started, and in how many of them the player moved first.
+-- The number of live matches of each player and game, and in how many the player moved first.
 create table first_moves (
   partner_id text not null,
   environment text not null check (environment in ('test', 'live')),
