@@ -84,7 +84,7 @@ class Held(msgspec.Struct, frozen=True):
 class Last(msgspec.Struct, frozen=True):
     """The row of a shard's previous owner.
 
-    `epoch`: how often the shard had been taken in all when that owner had taken it.
+    `epoch`: how often the shard had been taken in all, by that owner last.
     """
 
     beat: Beat
@@ -104,9 +104,10 @@ class Sightings(msgspec.Struct, frozen=True):
     def look(
         self, beats: Iterable[Beat], now: float, epochs: Mapping[int, int] | None = None
     ) -> "Sightings":
-        """Return the sightings after a look. `now`: when the rows that it read had arrived.
+        """Return the sightings after a look at the rows of nodes and shards.
 
-        `epochs`: for each shard that has an owner, how often the shard was taken so far.
+        `now`: when these rows had arrived. `epochs`: for each shard that has an owner, how often
+        the shard was taken so far.
         """
         known = Sightings() if now - self.at > GAP_S else self
         seen = {}
@@ -144,10 +145,10 @@ def answers_from(sightings: Sightings, shard: int, last: Last | None, now: float
     after the beat in that row. The time of that beat is not known here, but the beat was made
     before this observer first saw it. So `HOLD_S` is counted from the first sighting.
 
-    The previous owner may have been waiting for an earlier owner, and may never have answered. The
-    earlier owner may then still answer. It made its last beat before this observer first saw that
-    the previous owner owned the shard, so `HOLD_S` is also counted from that sighting. The result
-    is the later of the two ends, but never before `now`.
+    If the previous owner held the shard only for a moment, the owner before it may still answer,
+    too. That earlier owner made its last beat before this observer first saw the shard with the
+    previous owner. So `HOLD_S` is also counted from that sighting. The result is the later of the
+    two ends, but never before `now`.
 
     If this observer has not seen that beat, or not seen that owner own the shard, `HOLD_S` is
     counted from `now`.
@@ -170,9 +171,10 @@ def starts_of(
     """Return, by shard, the time from which its new owner may answer.
 
     `lasts` has the argument `last` of `answers_from` for each shard. `own` are the numbers of all
-    sessions of this process. When such a session ended, the process dropped what it held in memory.
-    If it takes the shard again, it only waits until the time in `until`, from which that session
-    itself would have answered.
+    sessions of this process. If the previous owner was one of them, it does not answer any more:
+    when the session ended, the process dropped what it held in memory. But that session may have
+    been waiting for another node, which may still answer. `until` has, by shard, the time until
+    which that session waited. The new owner waits until then, too.
     """
     return {
         shard: max(now, until.get(shard, now))

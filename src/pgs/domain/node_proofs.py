@@ -12,8 +12,8 @@ from typing import Final
 from pgs.domain.keyring import KeyRing, same, sign
 
 PROOF_MAX: Final = 192
-"""Characters of a proof: a key's id, a dot and the MAC's 43 characters make at most 60, a further
-dot and the request's id at most 69 more."""
+"""Characters of a proof that is read, about twice as many as a proof has: a key's id of at most 16,
+the MAC of 43, the request's id of 36, and two dots."""
 
 _PURPOSE: Final = "forward"
 _COMMAND: Final = "operator's command"

@@ -36,8 +36,8 @@ def nearest_game(account: Account, environment: Environment, games: Collection[s
 class Gate(msgspec.Struct, frozen=True):
     """One condition. `refusal`: the refusal of a seat while the condition does not hold.
 
-    `binding`: whether no seat can be taken while the condition does not hold. A condition that is
-    not binding is advice.
+    `binding`: whether seats are refused while the condition does not hold. A condition that is not
+    binding is advice.
     """
 
     name: str

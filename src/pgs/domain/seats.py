@@ -108,8 +108,7 @@ def retry_at(since: int, now: int, lot: int = 0) -> int:
 
     The wait is a quarter of the time since then, but at least `RETRY_MIN_S` and at most
     `RETRY_MAX_S`. `lot`, a random number from 0 to `LOT_MAX`, shortens it by up to a quarter, but
-    never below the minimum, so that seats that failed together are not all retried in the same
-    second.
+    not below the minimum. So seats that failed together are not all retried in the same second.
     """
     wait_s = max(RETRY_MIN_S, min(RETRY_MAX_S, (now - since) // 4))
     return now + max(RETRY_MIN_S, wait_s - wait_s * lot // (4 * LOT_MAX))

@@ -31,7 +31,7 @@ class HidesSecrets:
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         # Rich, which prints tracebacks, prefers this method to `__repr__`. The method of msgspec
-        # shows every field. Only structs, which use this mixin, have the attribute below.
+        # shows every field. Every class with this mixin is a struct, so it has the attribute below.
         names: tuple[str, ...] = self.__struct_fields__  # type: ignore[attr-defined]
         return [(name, HIDDEN if name in self.SECRETS else getattr(self, name)) for name in names]
 

@@ -32,8 +32,8 @@ corrected since. A token that is further ahead was minted by a wrong clock, and 
 than the longest one."""
 
 LISTED_MAX: Final = 100
-"""Matches, and seats of each kind, that a session lists, the oldest first. Only test players have
-more at the same time."""
+"""Matches, and seats of each kind, that a session lists, the oldest first. Live players have far
+fewer at the same time, because each seat costs money."""
 
 TOKEN_MAX: Final = 1024
 """Characters of the longest token that is read. The longest names, at four UTF-8 bytes a character,

@@ -15,8 +15,8 @@ from pgs.domain.keys import slot_of
 
 SHARDS: Final = 64
 """Shards of an installation, enough to spread evenly over a dozen nodes. Each is one advisory lock
-of PostgreSQL; all users of a server share one table of locks, which has room for some 12,000. The
-number divides the number of slots, so that all partners of a slot are in one shard."""
+of PostgreSQL; all users of a server share one table of locks, which by default has room for some
+12,000. The number divides the number of slots, so that all partners of a slot are in one shard."""
 
 _SLOT = re.compile(r"[0-9a-f]{3}", re.ASCII)
 

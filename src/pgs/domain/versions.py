@@ -18,7 +18,10 @@ class Rename(msgspec.Struct, frozen=True):
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """When a version was announced to end, and when it ends at the earliest. Epoch seconds."""
+    """The notice of a version's end: when it begins to be given, and the earliest time of the end.
+
+    Times in epoch seconds.
+    """
 
     starts_at: int
     ends_at: int
