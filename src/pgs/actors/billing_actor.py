@@ -26,7 +26,7 @@ log = structlog.get_logger("pgs.billing")
 
 
 class BillingActor(DispatchingActor):
-    """Handles one command at a time, so that numbers have no gaps and nothing is billed twice."""
+    """Handles one command at a time: no invoice number is skipped, and nothing is billed twice."""
 
     def __init__(self, partner: PartnerActors, environment: Environment) -> None:
         self._partner = partner

@@ -12,9 +12,9 @@ from pgs.storage.engines import KeptShards
 class Core(msgspec.Struct, frozen=True):
     """A running core: the parts of the actors, the directory of actors, and the background work.
 
-    `shards` are those of this node; None if it is the only one. `nodes` reaches the other nodes;
-    None if there are none, and for a command that came from one of them. `portal_url` is the
-    portal's address; empty if it is not served, or not known.
+    `shards` are those of this node; None if it is the only one. `nodes` reaches the other nodes; it
+    is None if there are none, and while the core carries out a command that another node has sent.
+    `portal_url` is the portal's address; empty if it is not served, or not known.
     """
 
     parts: Parts
@@ -25,5 +25,5 @@ class Core(msgspec.Struct, frozen=True):
     portal_url: str = ""
 
     def link_of_invite(self, invite_id: str) -> str | None:
-        """Return the portal's page for an invite, or None without a portal."""
+        """Return the address of the portal's page for an invite, or None without a portal."""
         return f"{self.portal_url}/join/{invite_id}" if self.portal_url else None

@@ -163,9 +163,9 @@ class PartnerActors:
 class PartnerDirectory:
     """Every open partner by id, and the platform's own actor.
 
-    One of several nodes opens only partners of shards that it owns: `owns` tells whether the node
-    owns a shard now, and is called when a partner is opened. Open partners are given up with their
-    shard. `admission` has the rate buckets that belong to no partner, which no actor uses.
+    One of several nodes opens only partners of shards that it owns. `owns` tells whether the node
+    owns a shard now; None if there are no other nodes. Open partners are given up with their shard.
+    `admission` has the rate buckets that belong to no partner, which no actor uses.
     """
 
     def __init__(

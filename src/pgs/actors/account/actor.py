@@ -40,7 +40,7 @@ NO_SUCH_PARTNER = "no such partner"
 
 
 class AccountActor(DispatchingActor):
-    """One partner's account. After each commit the actor publishes the account to the registry."""
+    """One partner's account. Each change of it is published to the registry after its commit."""
 
     def __init__(self, partner: PartnerActors) -> None:
         self._partner = partner

@@ -75,8 +75,9 @@ class CourierActor(DispatchingActor):
     async def load(self) -> None:
         """Read the endpoint and the newest entries of the attempt log from rows.
 
-        Nudges in flight are cut short, because the count of failures may lack their outcomes. Each
-        keeps its in-flight slot until its task has ended.
+        Nudges in flight are cut short, so that their outcomes do not change the count of failures:
+        while the courier was broken, it may have missed an outcome or a change of the endpoint.
+        Each nudge keeps its in-flight slot until its task has ended.
         """
         self._waiting.clear()
         self._flights = {
@@ -90,8 +91,8 @@ class CourierActor(DispatchingActor):
     async def receive(self, message: Message, envelope: Envelope) -> object:
         """Read the endpoint again if the account has changed, then return the handler's reply.
 
-        The account actor reports its changes to the courier, but no message arrives while the
-        partner is degraded.
+        The account actor also reports its changes. But a report is lost while the partner is
+        degraded, so the courier checks for itself before it handles a message.
         """
         if self._account_revision() != self._read_at_revision:
             await self._follow_endpoint()

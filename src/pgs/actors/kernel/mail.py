@@ -12,7 +12,10 @@ R = TypeVar("R", covariant=True)
 
 
 class Message(msgspec.Struct, frozen=True):
-    """A message to an actor. It has no reply unless it is a `Command`."""
+    """A message to an actor. It has no reply unless it is a `Command`.
+
+    A message that is sent with `tell` is an event: nobody waits for a reply to it.
+    """
 
 
 class Command(Message, Generic[R], frozen=True):

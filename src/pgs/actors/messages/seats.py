@@ -24,7 +24,7 @@ class Closed(msgspec.Struct, frozen=True):
 
 
 class FinalDay(msgspec.Struct, frozen=True):
-    """The last final day. No figure up to it will ever change."""
+    """The newest final day. The figures of this day and all earlier days never change again."""
 
     day: int
 

@@ -93,7 +93,7 @@ class Participants:
     def mark_arrivals(self, *, waiting_only: bool) -> None:
         """Count as present each player whose open socket will get the snapshot from `greet`.
 
-        `waiting_only`: leave out the sockets that were not told to wait for a match.
+        `waiting_only`: count only players whose socket was last sent `waiting` or `no_seat`.
         """
         for socket in self.sockets():
             if socket is not None and (socket.told is not None or not waiting_only):

@@ -49,8 +49,8 @@ class MatchState:
         self.time_control = time_control_of(self.rules)
         left = moves[-1].left_ms if moves else self.time_control.full()
         self.clock = restarted(left, attendance.clocks_ms is not None, now_ms)
-        # Rows do not say how long the first player has waited for the second one. So a table that
-        # is loaded again lets the first player wait the whole time again.
+        # Rows say when the first player came. But the service may have been down since then, so the
+        # second player could not come. A table that is loaded again waits the whole time again.
         self._wait_until_ms = now_ms + START_AFTER_MS
 
     def _replay(self) -> None:

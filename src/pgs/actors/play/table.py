@@ -2,7 +2,8 @@
 
 The first message opens the table, and it stays open until the match has ended. The position is in
 rows, so a table that crashes is loaded again with the same position. Each move is one transaction,
-which also writes when the match falls due. If the table is closed by then, it is opened again.
+which also writes when the match falls due. At that time the table is opened if it is not open, for
+example after a restart of the service.
 
 The table does not end its match itself. It asks the seats actor, which handles the money. After
 every end the seats actor sends `LookAgain`, and the table reads the rows.
@@ -61,7 +62,7 @@ class TableActor(DispatchingActor):
         self._held = HeldCommands()
 
     async def load(self) -> None:
-        """Read the match from its rows. A running clock resumes with the time in the last row."""
+        """Read the match from its rows. A running clock resumes as it was after the last move."""
         reader = self._parts.database.reader
         found = await self._read_match()
         match = None if found is None else found.match

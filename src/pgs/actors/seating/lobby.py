@@ -10,7 +10,8 @@ from pgs.domain.ratings import Rating
 from pgs.domain.seats import Seat
 
 PAGE = 100
-"""Pairs in one transaction. Stakes and moves of the same partner are handled between two pages."""
+"""Pairs in one transaction. Between two pages the actor handles other messages, such as stakes, and
+the writer commits other transactions, such as moves."""
 
 SPARE_RATINGS = 1000
 """Ratings kept in memory beyond those of waiting players, because most players come back."""
@@ -79,7 +80,8 @@ class Lobby:
         """Return the seat with which `seat` is paired in test, or None if `seat` has to wait.
 
         `planned`: the ids of all seats that are about to be committed. `waiting`: the seats among
-        them that will wait. A new seat has a higher sequence than all known ones.
+        them that will wait. These are tried after the known seats, because new seats have higher
+        sequences.
         """
         pool = pool_of(seat)
         known = self._pools.get(pool, {}).values()

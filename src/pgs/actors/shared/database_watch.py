@@ -6,7 +6,7 @@ from pgs.domain.environments import Environment
 
 
 class CheckResult(msgspec.Struct, frozen=True):
-    """The end of a check of the database: when, in epoch seconds, and the faults it has found."""
+    """The result of a check of the database: when it ended, in epoch seconds, and what it found."""
 
     at: int
     faults: tuple[str, ...]

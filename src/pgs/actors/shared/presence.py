@@ -1,8 +1,8 @@
 """Presence: every player with an open game socket.
 
 Each method of the register takes effect before it returns. A player has one socket: opening another
-closes the first. Publishing a deactivated account or an emergency stop closes the account's sockets
-in the same step.
+closes the first. When a deactivation or an emergency stop is published, the sockets of the account
+or of the stopped environment are closed in the same step.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The charges and payouts that settlement was asked for since the start and has not decided."""
+"""The open charges and payouts that settlement was asked for since the start, and its answers."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -16,7 +16,8 @@ Said = Literal["confirmed", "pending", "declined"]
 class Ask(msgspec.Struct, frozen=True):
     """What is known about one charge or payout.
 
-    `tries`: calls since the start. `said`: the server's last answer that the interface defines.
+    `tries`: calls since the start. `said`: the server's answer to the last call, None if the server
+    gave none that the interface defines; `confirmed` also if an operator confirmed the payout.
     `answer`: how the last call ended, for people. `at`: when that call ended, in epoch seconds.
     """
 

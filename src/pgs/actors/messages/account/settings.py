@@ -75,7 +75,10 @@ class SetPin(AccountCommand[AccountReply], frozen=True):
 
 
 class SetRate(AccountCommand[AccountReply], frozen=True):
-    """Set a partner's burst (requests) and rate (requests a second); None changes nothing."""
+    """Set a partner's burst (requests) and rate (requests a second).
+
+    What is None stays as it is.
+    """
 
     by: str
     burst: int | None
