@@ -21,8 +21,8 @@ export function newIdempotencyKey(): string {
 }
 
 /**
- * Calls the service with one key. Every call throws `PgsError`. A call that fails for a reason that
- * may pass is repeated.
+ * Calls the service with one key. A call that fails throws `PgsError`; if the reason may pass, the
+ * call is repeated first.
  */
 export class Client {
   readonly baseUrl: string;

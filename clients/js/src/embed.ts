@@ -66,7 +66,7 @@ export interface EmbedOptions {
   onError?: (message: ErrorMessage) => void;
 }
 
-/** A mounted frame. */
+/** A frame in the page. `setSessionToken` gives it a new token, `unmount` removes it. */
 export interface MountedFrame {
   readonly iframe: HTMLIFrameElement;
   setSessionToken(token: string): void;

@@ -62,7 +62,7 @@ export class MalformedPlayerId extends BadRequest {
   override name = 'MalformedPlayerId';
 }
 
-/** The account or the process has used up its calls. */
+/** The account, or the service as a whole, gets too many calls at the moment. */
 export class RateLimited extends TooManyRequests {
   static readonly code = 'rate_limited';
   override name = 'RateLimited';
@@ -74,7 +74,7 @@ export class RegistryUnavailable extends ServerFailure {
   override name = 'RegistryUnavailable';
 }
 
-/** The stake could not be settled, or a store cannot be read. A seat may exist. */
+/** Settlement gave no answer, or the service cannot read its data. A seat may exist. */
 export class SettlementUnavailable extends ServerFailure {
   static readonly code = 'settlement_unavailable';
   override name = 'SettlementUnavailable';
@@ -92,7 +92,7 @@ export class TierLocked extends Conflict {
   override name = 'TierLocked';
 }
 
-/** An admin of the account has not agreed to the rake terms. */
+/** No rake terms are agreed: an admin of the account has to agree to them. */
 export class RakeTermsNotAgreed extends Forbidden {
   static readonly code = 'rake_terms_not_agreed';
   override name = 'RakeTermsNotAgreed';
@@ -187,7 +187,7 @@ export class RangeTooWide extends BadRequest {
   override name = 'RangeTooWide';
 }
 
-/** The range covers more seats than one call answers. */
+/** The range covers too many seats for one call. */
 export class RangeTooExpensive extends BadRequest {
   static readonly code = 'range_too_expensive';
   override name = 'RangeTooExpensive';

@@ -1,4 +1,4 @@
-/** The failures of a call: one type for each status, and two for what the service does not say. */
+/** The failures of a call: one type for each status, and two for calls without a usable answer. */
 
 import type { Json } from './records.js';
 
@@ -90,7 +90,7 @@ export class NotFound extends ServiceError {
   override name = 'NotFound';
 }
 
-/** 409: the state of a seat, a match or an invoice does not allow this. */
+/** 409: the call conflicts with the state of a seat, a match, a tier or an invoice. */
 export class Conflict extends ServiceError {
   override name = 'Conflict';
 }

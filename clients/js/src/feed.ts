@@ -8,8 +8,8 @@ export interface FeedStore {
   cursor(): string | null | Promise<string | null>;
 
   /**
-   * Keeps rows and cursor in one transaction. A row replaces the one with its match and player,
-   * unless that has a higher revision. Rows come more than once.
+   * Keeps rows and cursor in one transaction. A row replaces the stored one of its match and
+   * player, unless the stored one has a higher revision. The same row may come more than once.
    */
   save(rows: readonly Row[], cursor: string): void | Promise<void>;
 }

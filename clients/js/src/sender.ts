@@ -11,14 +11,15 @@ const USER_AGENT = 'pgs-client-js/0.1.0';
 const KEY = /^pgs_(test|live)_[0-9A-Za-z]{46}$/;
 
 /**
- * Milliseconds between two empty pages, since the service may answer a held call immediately, and
- * after a 429 that does not say how long to wait.
+ * Milliseconds to wait after an empty page that came at once, although the service was asked to
+ * hold the call, and after a 429 that does not say how long to wait.
  */
 export const QUIET_MS = 1000;
 
 /**
  * Milliseconds that a call may take. `answerMs` exceeds the 10 seconds for which the service waits
- * for its settlement. A call that is held for the feed may take `heldMarginMs` longer than that.
+ * for its settlement. It does not apply to a call that is held for the feed: such a call may take
+ * `heldMarginMs` longer than it is held.
  */
 export interface Timeouts {
   readonly answerMs: number;

@@ -3,8 +3,8 @@
 export const SIGNATURE_HEADER = 'X-Service-Signature';
 
 /**
- * Seconds that a signature may be older or newer than the clock. Otherwise nudges can be replayed
- * for ever.
+ * Seconds by which the time of a signature may be before or after the clock. Without such a limit,
+ * a recorded nudge could be replayed for ever.
  */
 export const TOLERANCE_SECONDS = 300;
 

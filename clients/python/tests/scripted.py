@@ -1,4 +1,4 @@
-"""A transport that answers from a script, for both clients, and what they are made with."""
+"""A transport that answers from a script, clients that use it, and samples of answers."""
 
 import json
 from collections.abc import Callable, Mapping

@@ -49,10 +49,10 @@ WAIT_S = 20
 
 
 class Client:
-    """Calls the service with one key. Threads may share it. Every call raises `PgsError`.
+    """Calls the service with one key. Threads may share it. A call that fails raises `PgsError`.
 
-    A call that fails for a reason that may pass is repeated. Close the client at the end, or use it
-    in a `with` statement. `transport` replaces the network, for tests.
+    If the reason may pass, the call is repeated first. Close the client at the end, or use it in a
+    `with` statement. `transport` replaces the network, for tests.
     """
 
     def __init__(

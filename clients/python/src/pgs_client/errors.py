@@ -84,7 +84,7 @@ class NotFound(ServiceError):
 
 
 class Conflict(ServiceError):
-    """409: the state of a seat, a match or an invoice does not allow this."""
+    """409: the call conflicts with the state of a seat, a match, a tier or an invoice."""
 
 
 class Unprocessable(ServiceError):
@@ -140,7 +140,7 @@ class MalformedPlayerId(BadRequest, code="malformed_player_id"):
 
 
 class RateLimited(TooManyRequests, code="rate_limited"):
-    """The account or the process has used up its calls."""
+    """The account, or the service as a whole, gets too many calls at the moment."""
 
 
 class RegistryUnavailable(ServerFailure, code="registry_unavailable"):
@@ -148,7 +148,7 @@ class RegistryUnavailable(ServerFailure, code="registry_unavailable"):
 
 
 class SettlementUnavailable(ServerFailure, code="settlement_unavailable"):
-    """The stake could not be settled, or a store cannot be read. A seat may exist."""
+    """Settlement gave no answer, or the service cannot read its data. A seat may exist."""
 
 
 class UnknownTier(BadRequest, code="unknown_tier"):
@@ -160,7 +160,7 @@ class TierLocked(Conflict, code="tier_locked"):
 
 
 class RakeTermsNotAgreed(Forbidden, code="rake_terms_not_agreed"):
-    """An admin of the account has not agreed to the rake terms."""
+    """No rake terms are agreed: an admin of the account has to agree to them."""
 
 
 class StakeBelowFloor(BadRequest, code="stake_below_floor"):
@@ -225,7 +225,7 @@ class RangeTooWide(BadRequest, code="range_too_wide"):
 
 
 class RangeTooExpensive(BadRequest, code="range_too_expensive"):
-    """The range covers more seats than one call answers."""
+    """The range covers too many seats for one call."""
 
 
 class DayNotFinal(BadRequest, code="day_not_final"):

@@ -24,11 +24,11 @@ from pgs_client.records import Answer, Json, Page, Row, Unreadable
 T = TypeVar("T")
 
 QUIET_S = 1.0
-"""Seconds between two empty pages, since the service may answer a held call immediately, and after
-a 429 that does not say how long to wait."""
+"""Seconds to wait after an empty page that came at once, although the service was asked to hold the
+call, and after a 429 that does not say how long to wait."""
 
 MARGIN_S = 15.0
-"""Seconds that a held call may take beyond the time for which it is held."""
+"""Seconds for which the service may be silent beyond the time for which it holds a call."""
 
 _LOG = logging.getLogger("pgs_client")
 _CHANCE = SystemRandom().random
@@ -38,8 +38,9 @@ _CHANCE = SystemRandom().random
 class Timeouts:
     """Seconds that each part of a call may take.
 
-    `answer_s` exceeds the 10 seconds for which the service waits for its settlement. A call that
-    waits for the feed may take longer by the seconds for which it is held.
+    `answer_s`: the longest silence of the service. It exceeds the 10 seconds for which the service
+    waits for its settlement. In a call that is held for the feed, the service may be silent for
+    `MARGIN_S` longer than it holds the call, whatever `answer_s` is.
     """
 
     connect_s: float = 5.0
@@ -137,7 +138,7 @@ def attempt(
     retries: Retries,
     chance: Callable[[], float] = _CHANCE,
 ) -> Flow[T]:
-    """Return the answer of a call, after as many tries as it takes. Raises `PgsError`."""
+    """Return what a call reads, after at most `retries.tries` tries. Raises `PgsError`."""
     content = None if call.sent is None else json.dumps(call.sent).encode()
     answer_s = timeouts.answer_s if not call.held_s else call.held_s + MARGIN_S
     request = Request(call.method, call.path, content, answer_s)
@@ -216,8 +217,8 @@ class Feed:
 def read_on(feed: Feed, wait_s: int) -> Flow[Page[Row]]:
     """Return the next page of the feed, after the store has taken its rows and its cursor.
 
-    A cursor that the service refuses is dropped: the feed is read from its beginning, and the
-    store replaces its rows.
+    A cursor that the service refuses is dropped: the feed is read from its beginning. The store
+    keeps the rows that it has.
     """
     cursor: str | None = yield LoadCursor()
     try:

@@ -320,7 +320,7 @@ class Page(Generic[T]):
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer. Header names are in lower case. `took_s`: seconds from the first byte sent."""
+    """An answer. Header names are in lower case. `took_s`: seconds that the call took."""
 
     status: int
     headers: Mapping[str, str]

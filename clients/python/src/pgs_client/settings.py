@@ -108,7 +108,8 @@ class SeenAnswers:
     def came_before(self, response: httpx.Response) -> bool:
         """Return whether this answer came before, and remember it.
 
-        If it did, its connection is shut down, since the rest of its input belongs to other calls.
+        If it came before, its connection is shut down, because further answers on it would reach
+        the wrong calls.
         """
         request_id = response.headers.get("x-request-id")
         with self._lock:
@@ -118,7 +119,7 @@ class SeenAnswers:
         stream = response.extensions.get("network_stream")
         connection = None if stream is None else stream.get_extra_info("socket")
         if connection is not None:
-            # The pool finds that the other side has ended it, and takes another connection.
+            # To the pool, the connection now looks as if the service had ended it.
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
         return True

@@ -19,8 +19,8 @@ class FeedStore(Protocol):
     def save(self, rows: Sequence[Row], cursor: str) -> None:
         """Keep rows and cursor in one transaction.
 
-        A row replaces the one with its match and player, unless that has a higher revision. Rows
-        come more than once.
+        A row replaces the stored one of its match and player, unless the stored one has a higher
+        revision. The same row may come more than once.
         """
 
 

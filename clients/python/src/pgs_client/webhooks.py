@@ -11,8 +11,8 @@ from dataclasses import dataclass
 SIGNATURE_HEADER = "X-Service-Signature"
 
 TOLERANCE_S = 300
-"""Seconds that a signature may be older or newer than the clock. Otherwise nudges can be replayed
-for ever."""
+"""Seconds by which the time of a signature may be before or after the clock. Without such a limit,
+a recorded nudge could be replayed for ever."""
 
 _TIME = re.compile(r"[0-9]{1,12}", re.ASCII)
 
