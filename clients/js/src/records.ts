@@ -75,8 +75,9 @@ export interface Session {
 
 /**
  * A seat as it is now. `status`: pending, waiting, matched, ended, no_contest or declined.
- * `matchId` is null until the seat is matched. `replayed`: whether an earlier call with the same
- * key has taken it.
+ * `matchId` is null while the seat is pending, waiting or declined; a seat that ends without an
+ * opponent gets a match of its own. `replayed`: whether an earlier call with the same key has taken
+ * the seat.
  */
 export interface Seat {
   readonly seatId: string;

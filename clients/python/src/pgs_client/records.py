@@ -174,8 +174,9 @@ class Session(Record):
 class Seat(Record):
     """A seat as it is now. `replayed`: whether an earlier call with the same key has taken it.
 
-    `status`: pending, waiting, matched, ended, no_contest or declined. `match_id` is None until the
-    seat is matched.
+    `status`: pending, waiting, matched, ended, no_contest or declined. `match_id` is None while the
+    seat is pending, waiting or declined; a seat that ends without an opponent gets a match of its
+    own.
     """
 
     seat_id: str
