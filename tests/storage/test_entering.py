@@ -55,11 +55,12 @@ async def test_a_node_whose_first_commit_is_never_confirmed_opens_another_sessio
         pass
 
     keeper = Keeper(ME, cast(WriterLine, line), _no_looks, release=release, drop=lambda: None)
-    with trio.fail_after(30):
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(keeper.run)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(keeper.run)
+        # Only this wait has a deadline: the virtual clock jumps to it while a look's thread runs.
+        with trio.fail_after(30):
             await line.beats.wait()
-            nursery.cancel_scope.cancel()
+        nursery.cancel_scope.cancel()
     assert line.abandoned == line.opened[:1]
     assert len(line.opened) == 2
 
