@@ -10,12 +10,17 @@ import psycopg
 import pytest
 
 from pgs.storage.migrations import POSTGRES
+from pgs.storage.postgres import copying
 from pgs.storage.postgres import session as rules
 from pgs.storage.postgres.connecting import connect
 from pgs.storage.postgres.connection import Connection
+from pgs.storage.postgres.database import PostgresDatabase
+from pgs.storage.postgres.identity import accept_loss
 from pgs.storage.postgres.migrating import has_schema, migrate, migrations_of
 from pgs.storage.postgres.session import DatabaseInUse, WriterSession
+from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.transactions import StoreOutage
+from tests.virtual import START
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
@@ -58,6 +63,52 @@ def test_an_older_session_that_does_not_end_keeps_the_next_one_out(
                 WriterSession(url, "pgs test", 2)
         finally:
             os.kill(pid, signal.SIGCONT)
+
+
+@pytest.fixture
+def slow_ends(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Connection]]:
+    """Connections that were closed, while the server has not noticed it yet."""
+    closed: list[Connection] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(Connection, "close", lambda connection: closed.append(connection))
+        yield closed
+    for connection in closed:
+        connection.close()
+
+
+def test_another_service_starts_while_the_server_still_ends_the_last_ones_session(
+    url: str, tmp_path: Path, slow_ends: list[Connection]
+) -> None:
+    for node in ("", "n1", ""):
+        with closing(PostgresDatabase(url, tmp_path / f"of {len(slow_ends)}", node=node)):
+            pass
+    assert len(slow_ends) >= 3
+
+
+def test_a_service_starts_while_the_server_still_ends_the_session_of_a_copy(
+    url: str, tmp_path: Path, slow_ends: list[Connection]
+) -> None:
+    with closing(SqliteDatabase(tmp_path / "data", inline=True)):
+        pass
+    copying.to_server(tmp_path / "data", url)
+    accept_loss(url, tmp_path / "accepted", START)
+    copying.from_server(url, tmp_path / "back")
+    with closing(PostgresDatabase(url, tmp_path / "accepted", inline=True)):
+        assert len(slow_ends) >= 3
+
+
+def test_a_session_ends_although_the_server_does_not_take_its_locks_back(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rules, "SILENT_S", 0.1)
+    with closing(WriterSession(url, "pgs test", 1)) as session:
+        pid = session.connection.opened.backend_pid
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            session.release()
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        assert session.connection.is_lost
 
 
 def test_a_migration_that_fails_is_undone_and_runs_once_it_is_repaired(

@@ -191,7 +191,9 @@ class PostgresCommits:
         self._drop()
 
     def close(self) -> None:
-        """End the session."""
+        """Give up the locks and end the session."""
+        if self._session is not None:
+            self._session.release()
         self._drop()
 
 

@@ -10,10 +10,11 @@ held.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Final, Protocol, TypeVar
 
 from pgs.storage.postgres.connecting import SILENT_S, connect
-from pgs.storage.postgres.connection import Connection, StatementRefused
+from pgs.storage.postgres.connection import Connection, Lost, StatementRefused
 from pgs.storage.postgres.hosts import hosts_of, primary_of, shut_after
 from pgs.storage.postgres.statements import literals
 from pgs.storage.transactions import StoreOutage
@@ -53,6 +54,9 @@ class WritingSession(Protocol):
     number: int
     connection: Connection
     warnings: list[str]
+
+    def release(self) -> None:
+        """Give up every lock. Call it before `close` when nothing is left to write."""
 
     def close(self) -> None:
         """End the session."""
@@ -137,6 +141,15 @@ class WriterSession:
             "hostaddr": opened.hostaddr.decode(),  # "" for a Unix socket
             "port": opened.port.decode(),
         }
+
+    def release(self) -> None:
+        """Give up every lock, so that another service can start as soon as this method returns.
+
+        `close` alone would let the server release them later, once it has noticed that the client
+        has gone. If the server does not answer within `SILENT_S`, the session ends.
+        """
+        with shut_after(self.connection, SILENT_S), suppress(Lost, StatementRefused):
+            self.connection.command("select pg_advisory_unlock_all()")
 
     def close(self) -> None:
         """End the session, and with it the lock."""
