@@ -15,9 +15,8 @@ from typing import Final
 
 import psycopg
 
+from tests.patience import PATIENCE_S
 from tests.tools import do_without, find_tool
-
-PATIENCE_S: Final = 90.0
 
 # The tests are about what is written, and never cut the power: nothing waits for the disk.
 OPTIONS: Final = {

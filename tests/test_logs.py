@@ -19,8 +19,7 @@ import pgs.logs
 from pgs.clock import SystemClock
 from pgs.config import LOG_LEVELS
 from pgs.logs import BATCH_LINES, Lines, logging_to
-
-PATIENCE_S = 60.0
+from tests.patience import PATIENCE_S
 
 
 class Moody(io.RawIOBase):

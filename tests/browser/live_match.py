@@ -3,14 +3,13 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any
 
 import trio
 
 from tests.browser.members import by_live_key
 from tests.journeys.play import Bot, socket_of
-
-_PATIENCE_S: Final = 30
+from tests.patience import PATIENCE_S
 
 
 class LiveMatch:
@@ -25,11 +24,11 @@ class LiveMatch:
     def resign(self) -> None:
         """Have the player resign who has moved; return once the match has ended."""
         self._resigns.set()
-        assert self._ended.wait(_PATIENCE_S)
+        assert self._ended.wait(PATIENCE_S)
 
     async def play(self, base_url: str, tokens: dict[str, str]) -> None:
         """Play the first move, and later resign."""
-        with trio.fail_after(4 * _PATIENCE_S):
+        with trio.fail_after(4 * PATIENCE_S):
             async with (
                 socket_of(base_url, tokens[self.players[0]]) as one,
                 socket_of(base_url, tokens[self.players[1]]) as two,
@@ -51,7 +50,7 @@ class LiveMatch:
 
     def wait(self) -> None:
         """Return once the first move has been played."""
-        assert self._runs.wait(_PATIENCE_S)
+        assert self._runs.wait(PATIENCE_S)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.browser.axe import axe_faults_in_both_schemes
 from tests.browser.demo import DemoTab, running_demo
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.browser
 
@@ -128,7 +129,7 @@ def test_the_inspector_shows_each_call_as_curl_without_the_key(tab: DemoTab) -> 
         env={"PATH": os.environ["PATH"], "KEY": demo["testKey"]},
         capture_output=True,
         check=True,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     assert msgspec.json.decode(ran.stdout)["playerUid"].startswith("ptr:test:demo:site-")
 

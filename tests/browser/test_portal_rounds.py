@@ -1,13 +1,13 @@
 """How many round trips a page of the portal needs until it shows its data."""
 
 import time
-from typing import Final
 
 import pytest
 from playwright.sync_api import Browser, Request, Route
 
 from tests.browser.members import by_key
 from tests.browser.visitor import Visitor
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.browser
 
@@ -33,7 +33,6 @@ PAGES = (
     ("security", "Your authenticator"),
 )
 
-_PATIENCE_S: Final = 60.0
 
 _ALL_ASKED = """() => new Promise((done) => {
   const turn = (left) => left === 0
@@ -109,7 +108,7 @@ def test_the_scripts_of_the_first_page_are_loaded_before_the_sign_in_has_ended(
     visitor.open("/portal/test/usage")
     tokens = _Held(visitor, "**/token")
     visitor.sign_in()
-    until = time.monotonic() + _PATIENCE_S
+    until = time.monotonic() + PATIENCE_S
     while not tokens.routes or not any("/billing-" in url for url in asked):
         assert time.monotonic() < until, asked
         visitor.page.wait_for_timeout(20)

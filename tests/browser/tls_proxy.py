@@ -8,6 +8,8 @@ from contextlib import contextmanager
 import trio
 import trustme
 
+from tests.patience import PATIENCE_S
+
 
 class TlsProxy:
     """A running proxy, in a thread of its own."""
@@ -30,7 +32,7 @@ class TlsProxy:
         self._up = threading.Event()
         self._thread = threading.Thread(target=trio.run, args=(self._serve,))
         self._thread.start()
-        assert self._up.wait(10)
+        assert self._up.wait(PATIENCE_S)
         self.origin = f"https://{host}:{self._port}"
 
     def stop(self) -> None:

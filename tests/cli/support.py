@@ -10,6 +10,7 @@ import msgspec
 from typer.testing import CliRunner, Result
 
 from pgs.cli.main import app
+from tests.patience import PATIENCE_S
 
 NEW = ["partner", "create", "acme", "--name", "Acme", "--admin-email", "admin@acme.example"]
 
@@ -40,6 +41,6 @@ def process(*arguments: str | Path, **environ: str) -> subprocess.CompletedProce
         capture_output=True,
         text=True,
         check=False,
-        timeout=30,
+        timeout=PATIENCE_S,
         env={**clean_environment(), **environ},
     )

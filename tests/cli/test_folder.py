@@ -27,6 +27,7 @@ from pgs.storage.database_mark import Mark, write_mark
 from pgs.storage.seats import find_match, is_money_due
 from tests.cli.support import NEW, json_of, pgs, process
 from tests.operator.support import Operator, prepare, serving
+from tests.patience import PATIENCE_S
 from tests.postgres import Server
 
 FREE = {"PGS_LISTEN": "127.0.0.1:0", "PGS_INTERNAL_LISTEN": "127.0.0.1:0"}
@@ -123,7 +124,7 @@ async def test_a_command_waits_for_payouts_for_a_limited_time_only(
     monkeypatch.setattr("pgs.storage.seats.is_money_due", never_paid)
     monkeypatch.setattr(call, "PAYOUTS_S", 0.1)
     await prepare(tmp_path, "ann", "bob")
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         assert isinstance(await Operator(tmp_path).ask(PARTNER_SHOW, PartnerId("acme")), Done)
         assert not looked
         assert isinstance(await Operator(tmp_path).ask(PARTNER_DEACTIVATE, PartnerId("acme")), Done)
@@ -192,7 +193,7 @@ def _started(folder: Path, **settings: str) -> str:
             assert service.stdout is not None
             line = service.stdout.readline()
             service.send_signal(signal.SIGTERM)
-            rest, _ = service.communicate(timeout=60)
+            rest, _ = service.communicate(timeout=PATIENCE_S)
             assert (rest, service.returncode) == ("", 0)
             return line
         finally:

@@ -14,6 +14,7 @@ from rich.text import Text
 from pgs.cli.widths import print_whole
 from tests.cli.support import NEW, clean_environment, pgs
 from tests.full import full_disk
+from tests.patience import PATIENCE_S
 
 
 def _writing_to(stdout: int | None, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -27,7 +28,7 @@ def _writing_to(stdout: int | None, *arguments: str | Path) -> subprocess.Comple
         stderr=subprocess.PIPE,
         text=True,
         check=False,
-        timeout=30,
+        timeout=PATIENCE_S,
         env=clean_environment(),
     )
 

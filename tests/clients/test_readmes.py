@@ -10,6 +10,7 @@ import trio
 from tests.clients.node import JS, node, run, tsc
 from tests.conventions.tree import ROOT
 from tests.demo.service import demo_service
+from tests.patience import PATIENCE_S
 
 PYTHON = ROOT / "clients" / "python" / "README.md"
 JAVASCRIPT = ROOT / "clients" / "js" / "README.md"
@@ -84,5 +85,5 @@ async def test_the_examples_for_pages_have_the_right_types(tmp_path: Path) -> No
         (modules / name).symlink_to(JS / "node_modules" / name)
     options = "--strict --noEmit --target es2022 --module esnext --moduleResolution bundler"
     options += " --types react --jsx react-jsx"
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         assert await tsc(*options.split(), "page.ts", "page.tsx", folder=tmp_path) == ""

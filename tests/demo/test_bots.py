@@ -16,6 +16,7 @@ from pgs.demo.site import PLAYERS
 from pgs.games.installed import installed_games
 from tests.demo.site import Visit, visit
 from tests.journeys.service import until
+from tests.patience import PATIENCE_S
 
 FIRST, SECOND = Player("bot-a", "Bot A"), Player("bot-b", "Bot B")
 OPPOSITE = {"won": "lost", "lost": "won", "drawn": "drawn"}
@@ -80,7 +81,7 @@ async def test_bots_play_a_match_to_its_end_and_the_feed_says_who_won(
 
 
 async def test_a_bot_that_joins_an_ended_match_returns_its_end(tmp_path: Path) -> None:
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with visit(tmp_path) as site:
             match_id = await site.launcher.launch("tic-tac-toe", FIRST, SECOND)
             await site.backend.decide(match_id, SECOND.player_id)
@@ -99,7 +100,7 @@ async def test_a_bot_that_joins_an_ended_match_returns_its_end(tmp_path: Path) -
 
 async def test_a_bot_waits_for_its_match_and_sees_it_called_off(tmp_path: Path) -> None:
     ends: list[Played] = []
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with visit(tmp_path) as site:
 
             async def wait() -> None:
@@ -119,7 +120,7 @@ async def test_a_bot_waits_for_its_match_and_sees_it_called_off(tmp_path: Path) 
 
 
 async def test_a_bad_token_or_a_newer_socket_stops_a_bot(tmp_path: Path) -> None:
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with visit(tmp_path) as site:
             url, token = await _session(site, "tic-tac-toe", FIRST)
             with pytest.raises(BotStopped, match="status 401"):
@@ -143,7 +144,7 @@ async def test_a_bot_reconnects_after_its_connection_has_broken(tmp_path: Path) 
     """A proxy in front of the service cuts the first connection in the middle of a match."""
     ends: list[Played] = []
     connections = 0
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with visit(tmp_path) as site, trio.open_nursery() as nursery:
             port = int(site.service.base_url.rpartition(":")[2])
 
@@ -190,7 +191,7 @@ async def test_a_bot_reconnects_after_its_connection_has_broken(tmp_path: Path) 
 
 async def test_the_arena_prints_the_result_of_every_match(tmp_path: Path) -> None:
     shown = io.StringIO()
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with visit(tmp_path) as site:
             arena = Arena(
                 site.launcher,
@@ -211,7 +212,7 @@ async def test_the_arena_prints_the_result_of_every_match(tmp_path: Path) -> Non
 
 async def test_a_bot_plays_the_second_side_against_the_player_of_the_page(tmp_path: Path) -> None:
     shown = io.StringIO()
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with visit(tmp_path) as site:
             arena = Arena(
                 site.launcher, Teller(Console(file=shown, width=120)), SystemRng(), pace_s=0.0
@@ -227,7 +228,7 @@ async def test_a_bot_plays_the_second_side_against_the_player_of_the_page(tmp_pa
 
 
 async def test_a_refused_launch_says_which_call_and_why(tmp_path: Path) -> None:
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with visit(tmp_path) as site:
             with pytest.raises(NotLaunched, match="POST /partner/matches: 403 game_not_licensed"):
                 await site.launcher.launch("go", FIRST, SECOND)

@@ -20,12 +20,13 @@ from pgs.demo.past import last_month
 from pgs.demo.pool import ConnectionPool
 from pgs.domain.days import day_of, first_day, format_day, last_day, start_of
 from pgs.domain.totp import code_at
+from tests.patience import PATIENCE_S
 
 _COMMAND = [sys.executable, "-m", "pgs", "demo", "--port", "0"]
 
 
 async def test_a_run_with_once_tells_every_step_and_exits_with_0(tmp_path: Path) -> None:
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         done = await trio.run_process(
             [*_COMMAND, "--once"],
             cwd=tmp_path,
@@ -85,7 +86,7 @@ async def test_a_run_with_once_tells_every_step_and_exits_with_0(tmp_path: Path)
 
 
 async def test_the_demo_runs_until_a_signal_and_then_exits_with_0(tmp_path: Path) -> None:
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with trio.open_nursery() as nursery:
             process: trio.Process = await nursery.start(
                 partial(trio.run_process, _COMMAND, cwd=tmp_path, stdout=subprocess.PIPE)
@@ -198,7 +199,7 @@ async def _read_the_past(pool: ConnectionPool, demo: dict[str, str]) -> None:
 
 @pytest.mark.slow  # starts a demo that others test too
 async def test_bots_play_in_the_demo_and_their_results_are_printed(tmp_path: Path) -> None:
-    with trio.fail_after(90):
+    with trio.fail_after(PATIENCE_S):
         async with trio.open_nursery() as nursery:
             command = [*_COMMAND, "--bots", "3"]
             process: trio.Process = await nursery.start(
@@ -236,7 +237,7 @@ def test_wrong_options_are_refused_before_anything_is_touched(
     tmp_path: Path, wrong: list[str]
 ) -> None:
     done = subprocess.run(
-        [*_COMMAND, *wrong], cwd=tmp_path, capture_output=True, check=False, timeout=60
+        [*_COMMAND, *wrong], cwd=tmp_path, capture_output=True, check=False, timeout=PATIENCE_S
     )
     assert done.returncode == 2
     assert list(tmp_path.iterdir()) == []
@@ -244,7 +245,7 @@ def test_wrong_options_are_refused_before_anything_is_touched(
 
 @pytest.mark.slow  # starts a demo that others test too
 async def test_a_taken_port_is_reported_and_another_one_is_used(tmp_path: Path) -> None:
-    with trio.fail_after(60), trio.socket.socket() as taken:
+    with trio.fail_after(PATIENCE_S), trio.socket.socket() as taken:
         await taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
@@ -257,7 +258,7 @@ async def test_a_taken_port_is_reported_and_another_one_is_used(tmp_path: Path) 
 
 async def test_a_folder_with_other_files_is_refused_with_a_reason(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         done = await trio.run_process(
             [*_COMMAND, "--once", "--data", "."], cwd=tmp_path, capture_stderr=True, check=False
         )

@@ -13,6 +13,7 @@ from pgs.demo.inbox import Inbox, Received, open_inbox
 from pgs.demo.loopback import ADDRESS, HOOKS_HOST, LoopbackResolver, loopback_outbound
 from pgs.domain.nudges import SIGNATURE_HEADER, TryOutcome, nudge_body, signature_header
 from pgs.domain.webhook_urls import normalise_webhook_url
+from tests.patience import PATIENCE_S
 
 SECRET = "whsec_" + "B" * 43
 
@@ -22,7 +23,7 @@ async def _endpoint(trusted: Authority | None = None) -> AsyncIterator[tuple[Inb
     authority = Authority(SystemClock().now())
     before = trio.socket.set_custom_hostname_resolver(LoopbackResolver(HOOKS_HOST))
     try:
-        with trio.fail_after(30):
+        with trio.fail_after(PATIENCE_S):
             async with open_inbox(authority, SystemClock()) as inbox:
                 inbox.secret = SECRET
                 yield inbox, authority

@@ -7,10 +7,11 @@ import trio
 from pgs.demo.curl import paste_lines
 from tests.demo.service import demo_service
 from tests.demo.shell import run_shell
+from tests.patience import PATIENCE_S
 
 
 async def test_the_pasted_lines_play_a_whole_match(tmp_path: Path) -> None:
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with demo_service(tmp_path) as (service, demo, _):
             lines = [
                 line for _, line in paste_lines(service.base_url, demo.test_key, "order-fresh", 0)

@@ -10,6 +10,7 @@ import trio
 from tests.conventions.tree import ROOT, files
 from tests.demo.service import demo_service
 from tests.demo.shell import run_shell
+from tests.patience import PATIENCE_S
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -35,7 +36,7 @@ curl -s "$BASE/partner/matches" -H "Authorization: Bearer $KEY" \\
 async def test_the_curl_lines_launch_a_match_and_read_its_result_even_if_another_seat_waits(
     tmp_path: Path, real_curl: bool
 ) -> None:
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with demo_service(tmp_path):
             (tmp_path / "examples").symlink_to(ROOT / "examples")
             first, *others = _blocks("sh")
@@ -76,7 +77,7 @@ def test_the_readme_names_every_example_and_quotes_them_word_for_word() -> None:
 async def test_the_curl_line_of_the_page_about_embedding_mints_a_session(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "embed.md").read_text(encoding="utf-8")
     (lines,) = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with demo_service(tmp_path) as (service, demo, _):
             lines = lines.replace("https://games.example", service.base_url)
             script = f"PGS_KEY={demo.test_key}\n{lines}"

@@ -13,12 +13,13 @@ from pgs.demo.backend import Exchange
 from pgs.demo.inbox import Received
 from pgs.demo.news import BODY_MAX, News
 from tests.demo.site import visit
+from tests.patience import PATIENCE_S
 
 
 async def test_the_page_may_run_only_its_own_scripts_and_the_services_helper(
     tmp_path: Path,
 ) -> None:
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with visit(tmp_path) as site:
             status, headers, content = await site.call("/")
             page = content.decode()
@@ -50,7 +51,7 @@ async def test_the_page_may_run_only_its_own_scripts_and_the_services_helper(
 
 
 async def test_no_answer_to_the_browser_holds_a_key(tmp_path: Path) -> None:
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with visit(tmp_path) as site:
             site.news.nudge(Received(1_000, "POST /nudges HTTP/1.1", "t=1,v1=aa", b"{}", None))
             for path in ("/", "/site.js", "/site.css", "/play/match", "/nowhere", "/../demo.json"):
@@ -86,7 +87,7 @@ async def test_no_answer_to_the_browser_holds_a_key(tmp_path: Path) -> None:
 
 
 async def test_a_running_match_is_ended_only_if_the_page_names_it(tmp_path: Path) -> None:
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with visit(tmp_path) as site:
             _, _, content = await site.call("/play/match", {"gameId": "reversi"})
             running = msgspec.json.decode(content)
@@ -107,7 +108,7 @@ async def test_a_running_match_is_ended_only_if_the_page_names_it(tmp_path: Path
 
 
 async def test_a_new_match_ends_the_match_before_it(tmp_path: Path) -> None:
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with visit(tmp_path) as site:
             matches: list[str | None] = [None]
             table = None
@@ -137,7 +138,7 @@ async def test_the_page_shows_one_frame_when_a_bot_plays(tmp_path: Path) -> None
     async def opponent(game_id: str, match_id: str) -> None:
         called.append((game_id, match_id))
 
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with visit(tmp_path, opponent) as site:
             _, _, content = await site.call("/play/match", {"gameId": "connect-four"})
             table = msgspec.json.decode(content)
@@ -158,7 +159,7 @@ async def test_the_page_shows_one_frame_when_a_bot_plays(tmp_path: Path) -> None
     ],
 )
 async def test_requests_that_the_page_never_sends_are_refused(tmp_path: Path, body: bytes) -> None:
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with visit(tmp_path) as site:
             for path in ("/play/match", "/play/session"):
                 status, headers, _ = await site.call(path, body)
@@ -166,7 +167,7 @@ async def test_requests_that_the_page_never_sends_are_refused(tmp_path: Path, bo
 
 
 async def test_requests_from_another_origin_or_host_are_refused(tmp_path: Path) -> None:
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with visit(tmp_path) as site:
             for strange in (
                 {"Origin": "http://elsewhere.example"},
@@ -188,7 +189,7 @@ async def test_requests_from_another_origin_or_host_are_refused(tmp_path: Path) 
 
 
 async def test_every_call_is_shown_as_curl_without_the_key(tmp_path: Path) -> None:
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with visit(tmp_path) as site:
             await site.backend.results()  # finds nothing, so it is not shown
             await site.backend.tiers("tic-tac-toe")
@@ -227,7 +228,7 @@ async def test_a_long_answer_is_shown_in_part() -> None:
 async def test_a_file_that_was_not_built_is_not_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with visit(tmp_path) as site:
             monkeypatch.setattr("pgs.demo.site.files", lambda _: tmp_path)
             status, _, _ = await site.call("/site.js")
@@ -235,7 +236,7 @@ async def test_a_file_that_was_not_built_is_not_there(
 
 
 async def test_news_comes_in_order_and_only_once(tmp_path: Path) -> None:
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with visit(tmp_path) as site:
             for at in (1, 2):
                 site.news.nudge(Received(at, "POST /", "s", b"", None))

@@ -15,6 +15,7 @@ from pgs.demo.printing import Teller
 from pgs.demo.story import Unexpected, tell
 from pgs_client.trio_client import TrioClient
 from tests.demo.service import demo_service
+from tests.patience import PATIENCE_S
 
 NO_KEY = "pgs_test_" + "0" * 46
 
@@ -26,7 +27,7 @@ async def test_an_unexpected_answer_ends_the_story(
     tmp_path: Path, key: str | None, complaint: str
 ) -> None:
     shown = io.StringIO()
-    with trio.fail_after(30):
+    with trio.fail_after(PATIENCE_S):
         async with (
             demo_service(tmp_path) as (service, demo, inbox),
             TrioClient(service.base_url, getattr(demo, key) if key else NO_KEY) as client,
@@ -39,7 +40,7 @@ async def test_an_unexpected_answer_ends_the_story(
 
 async def test_a_nudge_that_does_not_verify_ends_the_story(tmp_path: Path) -> None:
     shown = io.StringIO()
-    with trio.fail_after(30):
+    with trio.fail_after(PATIENCE_S):
         async with (
             demo_service(tmp_path) as (service, demo, inbox),
             TrioClient(service.base_url, demo.test_key) as client,
@@ -63,7 +64,7 @@ async def test_a_nudge_that_does_not_come_ends_the_story(
 ) -> None:
     monkeypatch.setattr("pgs.demo.story.NUDGE_S", 0.05)
     elsewhere = Inbox(SystemClock(), 9)
-    with trio.fail_after(30):
+    with trio.fail_after(PATIENCE_S):
         async with (
             demo_service(tmp_path) as (service, demo, _),
             TrioClient(service.base_url, demo.test_key) as client,

@@ -14,9 +14,9 @@ import msgspec
 import trio
 import trustme
 
-from tests.journeys.client import PATIENCE_S
 from tests.journeys.process import free_port
 from tests.journeys.service import until
+from tests.patience import PATIENCE_S
 from tests.tools import find_tool
 
 DEPLOY: Final = Path(__file__).parents[2] / "deploy"

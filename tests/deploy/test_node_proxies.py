@@ -13,8 +13,8 @@ from pgs.domain.sessions import SessionClaims, sign_session
 from pgs.domain.shards import shard_of
 from tests.deploy.proxies import MAKERS, Proxy, proxied
 from tests.deploy.stand_ins import NAMES, StandIns, stand_ins
-from tests.journeys.client import PATIENCE_S
 from tests.journeys.play import socket_of
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("kind", sorted(MAKERS))]
 

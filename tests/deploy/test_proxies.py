@@ -15,11 +15,11 @@ from pgs.domain.members import PLATFORM
 from pgs.domain.origins import MAX_ORIGINS
 from tests.deploy.proxies import MAKERS, Proxy, proxied
 from tests.journeys.admin_client import BOSS, AdminClient, open_admin, person
-from tests.journeys.client import PATIENCE_S
 from tests.journeys.live_stream import Stream
 from tests.journeys.partners import account, seat_body
 from tests.journeys.play import mint, socket_of
 from tests.journeys.process import free_port
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("kind", sorted(MAKERS))]
 

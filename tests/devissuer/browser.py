@@ -20,6 +20,7 @@ from pgs.http.identity.tokens import Identity
 from pgs.http.identity.verifier import IdentityVerifier
 from pgs.http.outbound.fetch import JsonClient
 from tests.http.internet import client_context
+from tests.patience import PATIENCE_S
 from tests.virtual import START, TrioClock
 
 ANN = Person("ann", "Ann <Admin>", "ann@example.com")
@@ -107,7 +108,7 @@ def returned(response: httpcore.Response) -> dict[str, str]:
 
 @asynccontextmanager
 async def browser_at_issuer() -> AsyncIterator[Browser]:
-    with trio.fail_after(30):
+    with trio.fail_after(PATIENCE_S):
         async with (
             ConnectionPool() as pool,
             development_issuer(

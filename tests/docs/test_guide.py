@@ -29,6 +29,7 @@ from tests.conventions.tree import ROOT
 from tests.journeys.client import ok
 from tests.journeys.partners import Partner, account, seat_body
 from tests.journeys.service import Service, in_process
+from tests.patience import PATIENCE_S
 from tests.tools import find_tool
 
 DOCUMENTS = make_documents("https://pgs.example")
@@ -191,7 +192,7 @@ async def _finish(
     text = text.replace("https://games.example", service.public.base_url)
     script = Path(name)
     await trio.Path(script).write_text(text.replace("pgs_test_…", key), encoding="utf-8")
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         return await trio.run_process(
             [*program, str(script)],
             capture_stdout=True,

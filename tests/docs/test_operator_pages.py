@@ -14,6 +14,7 @@ import pytest
 from pgs.config import load_config
 from tests.conventions.tree import ROOT
 from tests.journeys.process import free_port
+from tests.patience import PATIENCE_S
 
 
 def _blocks(page: str, language: str) -> list[str]:
@@ -76,7 +77,7 @@ def test_settlement_can_be_tried_with_the_lines_of_its_page(tmp_path: Path) -> N
         _shell(service, tmp_path, "pgs is ready: ") as running,
     ):
         running.send_signal(signal.SIGTERM)
-        assert running.wait(60) == 0
+        assert running.wait(PATIENCE_S) == 0
     done = subprocess.run(
         ["bash", "-c", check], cwd=tmp_path, capture_output=True, text=True, check=False
     )

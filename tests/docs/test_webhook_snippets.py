@@ -14,6 +14,7 @@ import trio
 from pgs.clock import SystemClock
 from pgs.domain.nudges import nudge_body, signature_header, verify_signature
 from tests.conventions.tree import ROOT
+from tests.patience import PATIENCE_S
 from tests.tools import find_tool
 
 GUIDE = (ROOT / "docs" / "webhooks.md").read_text(encoding="utf-8")
@@ -106,7 +107,7 @@ async def test_the_node_snippet_agrees_with_the_service(tmp_path: Path) -> None:
     (tmp_path / "cases.json").write_text(
         json.dumps({"secret": SECRET, "cases": cases}), encoding="utf-8"
     )
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         done = await trio.run_process(
             [node, "verify.mjs", "cases.json"],
             cwd=tmp_path,

@@ -16,6 +16,7 @@ from pgs.demo.backend import Backend
 from pgs_client.trio_client import TrioClient
 from tests.conventions.tree import ROOT
 from tests.demo.service import demo_service
+from tests.patience import PATIENCE_S
 
 # Isolated and without site-packages: the program may use the standard library only.
 COMMAND = [sys.executable, "-I", "-S", str(ROOT / "examples" / "backend.py")]
@@ -61,7 +62,7 @@ async def _pgs_demo(folder: Path) -> AsyncIterator[None]:
 async def test_the_backend_runs_beside_the_demo_until_the_money_is_in_the_feed(
     tmp_path: Path,
 ) -> None:
-    with trio.fail_after(90):
+    with trio.fail_after(PATIENCE_S):
         async with _pgs_demo(tmp_path):
             done = await _run(tmp_path)
     assert done.returncode == 0, done.stderr
@@ -72,7 +73,7 @@ async def test_the_backend_runs_beside_the_demo_until_the_money_is_in_the_feed(
 
 
 async def test_the_backends_player_is_matched_with_a_player_who_was_waiting(tmp_path: Path) -> None:
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         async with demo_service(tmp_path) as (service, demo, _):
             async with TrioClient(service.base_url, demo.test_key) as client:
                 await Backend(client).seat("tic-tac-toe", "p-1", "test-bronze", 100, "first")
@@ -116,7 +117,7 @@ async def _stub(
         demo = {"baseUrl": f"http://127.0.0.1:{port}", "testKey": "k"}
         (folder / "demo-data" / "demo.json").write_text(json.dumps(demo))
         nursery.start_soon(trio.serve_listeners, serve, [listener])
-        with trio.fail_after(30):
+        with trio.fail_after(PATIENCE_S):
             yield
         nursery.cancel_scope.cancel()
 

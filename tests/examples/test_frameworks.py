@@ -21,6 +21,7 @@ from pgs_client.trio_client import TrioClient
 from tests.conventions.tree import ROOT, files
 from tests.demo.service import demo_service
 from tests.journeys.process import free_port
+from tests.patience import PATIENCE_S
 
 EXAMPLES = ROOT / "examples"
 PYTHON = str(ROOT / ".venv-examples" / "bin" / "python")
@@ -98,7 +99,7 @@ async def test_an_example_backend_takes_two_players_to_their_results(
             demo_service(tmp_path) as (service, demo, _),
             _backend(name, tmp_path, service.base_url, demo.test_key) as url,
             TrioClient(service.base_url, demo.test_key) as client,
-            httpx.AsyncClient(base_url=url, timeout=30) as page,
+            httpx.AsyncClient(base_url=url, timeout=PATIENCE_S) as page,
         ):
             await _play(page, client)
 

@@ -26,6 +26,7 @@ from pgs.domain.nudges import (
 from pgs.http.outbound.tries import Outbound
 from tests.conventions.tree import ROOT
 from tests.loopback import LoopbackNames
+from tests.patience import PATIENCE_S
 
 SCRIPT = ROOT / "examples" / "receive_webhooks.py"
 PYTHON = [sys.executable, "-I", "-S"]  # the standard library alone
@@ -81,7 +82,7 @@ async def _receiver(folder: Path, *options: str) -> AsyncIterator[_Running]:
     trust = ssl.create_default_context(cadata=authority.cert_pem.bytes().decode())
     before = trio.socket.set_custom_hostname_resolver(LoopbackNames())
     try:
-        with trio.fail_after(60):
+        with trio.fail_after(PATIENCE_S):
             async with trio.open_nursery() as nursery:
                 process = await trio.lowlevel.open_process(command, stdout=PIPE, stderr=STDOUT)
                 assert process.stdout is not None
@@ -153,7 +154,7 @@ async def test_the_receiver_does_not_start_without_a_secret(secret: str | None) 
     }
     if secret is not None:
         environment["PGS_WEBHOOK_SECRET"] = secret
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         done = await trio.run_process(
             [*PYTHON, SCRIPT, "--port", "0"], env=environment, capture_stderr=True, check=False
         )

@@ -21,9 +21,10 @@ from pgs.storage.transactions import (
 )
 from pgs.storage.writer import STALLED_AFTER_S
 from tests.faults.broken import FailingWriter, HeldWriter, writer_of
-from tests.journeys.client import PATIENCE_S, Reply, ok
+from tests.journeys.client import Reply, ok
 from tests.journeys.partners import seat_body
 from tests.journeys.service import Service, in_process, until
+from tests.patience import PATIENCE_S
 
 
 async def _ready(service: Service) -> tuple[int, str]:

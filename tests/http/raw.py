@@ -15,6 +15,7 @@ from pgs.http.transport.asgi import App, OnEvent
 from pgs.http.transport.limits import ServerLimits
 from pgs.http.transport.server import bind, serve
 from tests.http.apps import lane_app
+from tests.patience import PATIENCE_S
 
 QUICK = ServerLimits(
     sweep_s=0.1,
@@ -30,9 +31,6 @@ QUICK = ServerLimits(
 )
 """Limits that a test reaches quickly. Only `read_s` is long, so that it cannot hide the failure of
 another limit."""
-
-PATIENCE_S = 60.0
-"""How many seconds a test waits for anything before it fails. Enough for a slow machine."""
 
 UNHURRIED = msgspec.structs.replace(
     QUICK, head_s=PATIENCE_S, keep_alive_s=PATIENCE_S, send_s=PATIENCE_S

@@ -10,6 +10,7 @@ from trio.testing import wait_all_tasks_blocked
 from pgs.http.transport.accepted_socket import AcceptedSocket, SocketLimits
 from pgs.http.transport.asgi import Message
 from pgs.http.transport.sockets import OpenSockets, serve_socket
+from tests.patience import PATIENCE_S
 
 ABUSE = 4400
 
@@ -93,7 +94,7 @@ async def conversing(
         nursery.start_soon(serve)
         await wait_all_tasks_blocked()
         yield peer
-        with trio.fail_after(60):
+        with trio.fail_after(PATIENCE_S):
             await peer.ended.wait()
 
 

@@ -11,7 +11,8 @@ from pgs.http.transport.accepted_socket import AcceptedSocket, SocketLimits
 from pgs.http.transport.asgi import App, Receive, Scope, Send
 from pgs.http.transport.sockets import OpenSockets, serve_socket
 from tests.http.apps import edge, http_app, only
-from tests.http.raw import HANDSHAKE, PATIENCE_S, Client, Server
+from tests.http.raw import HANDSHAKE, Client, Server
+from tests.patience import PATIENCE_S
 
 ABUSE = 4400
 LIMITS = SocketLimits(abuse_code=ABUSE, drain_s=0.1)

@@ -14,13 +14,13 @@ from tests.http.apps import edge, http_app, ok
 from tests.http.edge_apps import count_in
 from tests.http.raw import (
     HANDSHAKE,
-    PATIENCE_S,
     ServeApp,
     error_of,
     raw_request,
     serving,
     text_frame,
 )
+from tests.patience import PATIENCE_S
 
 # Failures inside
 

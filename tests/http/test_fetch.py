@@ -24,6 +24,7 @@ from tests.http.internet import (
     open_internet,
     read_request,
 )
+from tests.patience import PATIENCE_S
 
 Handler = Callable[[trio.SocketStream], Awaitable[None]]
 HEAD = b"HTTP/1.1 200 OK\r\n"
@@ -48,7 +49,7 @@ async def _service(
             pass
         await stream.aclose()
 
-    with trio.fail_after(30):
+    with trio.fail_after(PATIENCE_S):
         async with trio.open_nursery() as nursery:
             (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
             nursery.start_soon(trio.serve_listeners, serve, [listener])

@@ -29,10 +29,10 @@ from pgs.http.nodes import sockets
 from pgs.http.nodes.calls import NotReached
 from pgs.http.nodes.sockets import GONE, MESSAGE_MAX, REFUSAL_MAX, ForwardedSocket
 from pgs.http.transport.asgi import Message
-from tests.http.raw import PATIENCE_S
 from tests.http.socket_peer import Peer
 from tests.http.sockets import until
 from tests.journeys.process import free_port
+from tests.patience import PATIENCE_S
 
 PROTOCOL = "pgs.game.v1"
 

@@ -15,9 +15,9 @@ from pgs.http.nodes.calls import Lost, NodeCalls
 from pgs.http.nodes.forwarding import Forwarding, NodeApp
 from pgs.http.transport.asgi import Message
 from tests.http.edge_apps import count_in
-from tests.http.raw import PATIENCE_S
 from tests.journeys.nodes import FakeOwners, breaking_server
 from tests.journeys.process import free_port
+from tests.patience import PATIENCE_S
 
 PATH = b"/embed/acme"  # acme's shard follows from the path alone
 GONE = {"type": "http.disconnect"}

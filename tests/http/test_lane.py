@@ -9,7 +9,8 @@ from pgs.config import BadSettings, load_config
 from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.lane import Lane
 from tests.http.apps import edge, http_app, ok, read_body, reply
-from tests.http.raw import PATIENCE_S, QUICK, SERVERS, UNHURRIED, ServeApp, serving
+from tests.http.raw import QUICK, SERVERS, UNHURRIED, ServeApp, serving
+from tests.patience import PATIENCE_S
 
 PLAIN = b"GET /partner/me HTTP/1.1\r\nHost: h\r\nConnection: keep-alive\r\n\r\n"
 POST = b"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\n\r\n"

@@ -11,7 +11,7 @@ from pgs.http.transport.accepted_socket import SocketLimits
 from pgs.http.transport.lane_connection import LaneConnection
 from pgs.http.transport.lane_socket import LaneSocket
 from pgs.http.transport.limits import ServerLimits
-from tests.http.raw import PATIENCE_S
+from tests.patience import PATIENCE_S
 
 
 def _config() -> Any:

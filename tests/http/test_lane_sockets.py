@@ -16,8 +16,9 @@ from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.lane_connection import LaneConnection, LeaveLane
 from pgs.http.transport.lane_socket import LaneSocket
 from pgs.http.transport.upgrades import read_upgrade
-from tests.http.raw import HANDSHAKE, PATIENCE_S, SERVERS, UNHURRIED, ServeApp, serving, text_frame
+from tests.http.raw import HANDSHAKE, SERVERS, UNHURRIED, ServeApp, serving, text_frame
 from tests.http.sockets import LIMITS, OFFER, PING, PONG, app_of, closed, echo, idle, upgraded
+from tests.patience import PATIENCE_S
 
 END = b"\r\n"
 

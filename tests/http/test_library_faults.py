@@ -23,11 +23,12 @@ import pgs.http.transport.listener
 import pgs.public
 from pgs.http.pages import make_pages
 from tests.http.apps import edge
-from tests.http.raw import PATIENCE_S, Client, ServeApp, error_of, raw_request, serving
+from tests.http.raw import Client, ServeApp, error_of, raw_request, serving
 from tests.journeys.client import ok
 from tests.journeys.partners import seat_body
 from tests.journeys.service import in_process, until
 from tests.journeys.test_expiry_and_switching_off import HeldSettlement
+from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 
@@ -320,7 +321,7 @@ def test_the_command_line_starts_from_any_folder_that_is_not_a_package(folder: s
     """`python -m` searches the working folder before the standard library."""
     command = [sys.executable, "-m", "pgs", "--help"]
     done = subprocess.run(
-        command, cwd=ROOT / folder, capture_output=True, text=True, timeout=60, check=False
+        command, cwd=ROOT / folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "serve" in done.stdout

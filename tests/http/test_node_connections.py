@@ -11,8 +11,8 @@ import trio
 from pgs.domain.shards import Node
 from pgs.http.nodes import connections
 from pgs.http.nodes.calls import Lost, NodeCalls, NotReached, Outgoing
-from tests.http.raw import PATIENCE_S
 from tests.journeys.process import free_port
+from tests.patience import PATIENCE_S
 
 ASKED = Outgoing("GET", b"/partner/me", [(b"host", b"h")], b"")
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"

@@ -18,6 +18,7 @@ from pgs.http.outbound.tries import Outbound
 from pgs.http.outbound.trust import trusted_roots
 from tests.http.internet import HOST, answering, authority, client_context, server_context
 from tests.loopback import LOOPBACK, LoopbackNames
+from tests.patience import PATIENCE_S
 
 OK = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
@@ -53,7 +54,7 @@ async def _endpoint(context: ssl.SSLContext | None) -> AsyncIterator[int]:
 
 
 async def _try(context: ssl.SSLContext | None, outbound: Outbound, host: str = HOST) -> TryOutcome:
-    with trio.fail_after(30):
+    with trio.fail_after(PATIENCE_S):
         async with _endpoint(context) as port:
             return await outbound.post(f"https://{host}:{port}/", b"{}", {})
 
@@ -114,7 +115,7 @@ async def test_a_response_may_end_with_a_close_notify_or_without_one(close_notif
         await server.send_all(b"bye")
         await server.aclose()
 
-    with trio.fail_after(30):
+    with trio.fail_after(PATIENCE_S):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(serve)
             await client.do_handshake()

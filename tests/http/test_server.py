@@ -11,7 +11,8 @@ from hypercorn.events import Event, RawData
 from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.hypercorn_http1 import GuardedH11
 from tests.http.apps import ok, only, reply
-from tests.http.raw import HANDSHAKE, PATIENCE_S, QUICK, UNHURRIED, ServeApp, serving, text_frame
+from tests.http.raw import HANDSHAKE, QUICK, UNHURRIED, ServeApp, serving, text_frame
+from tests.patience import PATIENCE_S
 
 BLOCK = b"x" * (256 * 1024)
 

@@ -9,8 +9,9 @@ from trio.testing import wait_all_tasks_blocked
 
 from pgs.http.transport.asgi import App, Receive, Scope, Send
 from tests.http.apps import live, ok, only, read_body, reply
-from tests.http.raw import HANDSHAKE, PATIENCE_S, QUICK, UNHURRIED, ServeApp, serving, text_frame
+from tests.http.raw import HANDSHAKE, QUICK, UNHURRIED, ServeApp, serving, text_frame
 from tests.http.server_apps import quart_app
+from tests.patience import PATIENCE_S
 
 
 @pytest.mark.parametrize("make", [quart_app, lambda: ok], ids=["quart", "bare"])

@@ -15,7 +15,7 @@ from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.hypercorn_websocket import FRAMES_PER_CHECKPOINT, CutBuffer
 from pgs.http.transport.sockets import GOING_AWAY, OpenSockets, refuse_handshake
 from tests.http.apps import edge, http_app, ok, only
-from tests.http.raw import HANDSHAKE, PATIENCE_S, UNHURRIED, ServeApp, error_of, serving, text_frame
+from tests.http.raw import HANDSHAKE, UNHURRIED, ServeApp, error_of, serving, text_frame
 from tests.http.sockets import (
     CLOSE,
     OFFER,
@@ -29,6 +29,7 @@ from tests.http.sockets import (
     until,
     upgraded,
 )
+from tests.patience import PATIENCE_S
 
 # The handshake
 

@@ -13,7 +13,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from pgs.http.transport.accepted_socket import AcceptedSocket
 from pgs.http.transport.sockets import OpenSockets
-from tests.http.raw import PATIENCE_S, QUICK, UNHURRIED, ServeApp, serving, text_frame
+from tests.http.raw import QUICK, UNHURRIED, ServeApp, serving, text_frame
 from tests.http.sockets import (
     ABUSE,
     CLOSE,
@@ -30,6 +30,7 @@ from tests.http.sockets import (
     until,
     upgraded,
 )
+from tests.patience import PATIENCE_S
 
 # How a client leaves
 

@@ -10,7 +10,8 @@ from trio.testing import wait_all_tasks_blocked
 from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.server import bind
 from tests.http.apps import live, ok, only, read_body, reply
-from tests.http.raw import HANDSHAKE, PATIENCE_S, UNHURRIED, ServeApp, serving
+from tests.http.raw import HANDSHAKE, UNHURRIED, ServeApp, serving
+from tests.patience import PATIENCE_S
 
 BLOCK = b"x" * (256 * 1024)
 

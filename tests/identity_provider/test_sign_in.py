@@ -23,9 +23,10 @@ from pgs.http.identity.tokens import Identity
 from pgs.http.identity.verifier import IdentityVerifier
 from pgs.http.outbound.fetch import JsonClient
 from tests.conventions.tree import ROOT
-from tests.journeys.client import PATIENCE_S, check_refusal
+from tests.journeys.client import check_refusal
 from tests.journeys.process import free_port
 from tests.journeys.service import in_process, until
+from tests.patience import PATIENCE_S
 from tests.tools import do_without, find_tool
 
 pytestmark = pytest.mark.slow

@@ -20,12 +20,10 @@ from pgs.http.nodes.answers import NO_NODE, RETRY_AFTER_S
 from pgs.http.reference.answers import error_example
 from pgs.http.reference.reasons import reasons_of
 from pgs.http.surface import ENDPOINTS
+from tests.patience import PATIENCE_S
 
 NOTHING: Final = object()
 """The `body` of a call that sends none. With None, the call sends the JSON null."""
-
-PATIENCE_S: Final = 90.0
-"""How many seconds a test waits for anything before it fails. Enough for a slow machine."""
 
 HeaderList = Sequence[tuple[str, str | bytes]]
 

@@ -15,8 +15,8 @@ from psycopg.sql import SQL, Identifier
 
 from pgs.app import open_core
 from pgs.config import KEY_FILE_NAME, Config
-from tests.journeys.client import PATIENCE_S
 from tests.journeys.partners import make_tiers
+from tests.patience import PATIENCE_S
 from tests.postgres import Server
 
 

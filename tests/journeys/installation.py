@@ -13,11 +13,12 @@ from pgs.app import open_core
 from pgs.config import Config
 from pgs.domain.shards import shard_of
 from pgs.storage.engines import KeptShards
-from tests.journeys.client import PATIENCE_S, Client
+from tests.journeys.client import Client
 from tests.journeys.nodes import call_node
 from tests.journeys.partners import Partner, make_partner, make_tiers
 from tests.journeys.process import Process, free_port, node_process
 from tests.journeys.service import Service, in_process, until_shared_out
+from tests.patience import PATIENCE_S
 
 PARTNERS = tuple(f"partner-{number}" for number in range(12))
 """Partners of many shards, so that every node owns some of them."""

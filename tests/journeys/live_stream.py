@@ -13,7 +13,7 @@ from tests.journeys.admin_client import (
     AdminClient,
     person,
 )
-from tests.journeys.client import PATIENCE_S
+from tests.patience import PATIENCE_S
 
 Event = tuple[str, dict[str, Any]]
 

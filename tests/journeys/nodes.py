@@ -16,9 +16,9 @@ import trio
 from pgs.actors.core import Core
 from pgs.demo.pool import ConnectionPool
 from pgs.domain.shards import SHARDS, Node, shard_of
-from tests.journeys.client import PATIENCE_S
 from tests.journeys.process import free_port
 from tests.journeys.service import Service, in_process
+from tests.patience import PATIENCE_S
 
 TIMEOUTS = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), PATIENCE_S)}
 

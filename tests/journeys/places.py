@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from pgs.config import KEY_FILE_NAME, Config
-from tests.journeys.client import PATIENCE_S
 from tests.journeys.leaks import contents
 from tests.journeys.process import Process, free_port, node_process
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:  # most runs need no driver
     from tests.journeys.databases import Databases

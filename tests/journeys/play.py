@@ -15,8 +15,9 @@ from trio_websocket import (
     wrap_client_stream,
 )
 
-from tests.journeys.client import PATIENCE_S, Client, SyncClient, ok
+from tests.journeys.client import Client, SyncClient, ok
 from tests.journeys.partners import BOTH, seat_body
+from tests.patience import PATIENCE_S
 
 PROTOCOL = "pgs.game.v1"
 

@@ -12,7 +12,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from tests.journeys.client import PATIENCE_S, SyncClient
+from tests.journeys.client import SyncClient
+from tests.patience import PATIENCE_S
 
 _READY = re.compile(r"pgs is ready: (http://\S+) \(internal (http://\S+), data (.+)\)\n")
 

@@ -30,10 +30,11 @@ from pgs.serve import RunningService, running
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.engines import KeptShards
 from pgs.storage.ledger import LedgerReport, check_ledger
-from tests.journeys.client import PATIENCE_S, Client, InternalClient, SyncClient
+from tests.journeys.client import Client, InternalClient, SyncClient
 from tests.journeys.leaks import shaped_like_secrets
 from tests.journeys.partners import Partner, account, drain, make_partner, make_tiers
 from tests.journeys.places import Place, looking_every
+from tests.patience import PATIENCE_S
 
 T = TypeVar("T")
 

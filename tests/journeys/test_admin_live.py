@@ -20,11 +20,12 @@ from tests.journeys.admin_client import (
     open_admin_with_webhook,
     person,
 )
-from tests.journeys.client import PATIENCE_S, check_plain, check_refusal, ok
+from tests.journeys.client import check_plain, check_refusal, ok
 from tests.journeys.live_stream import Event, Stream, watching
 from tests.journeys.partners import BOTH, BRONZE, seat_body
 from tests.journeys.places import Place
 from tests.journeys.service import until
+from tests.patience import PATIENCE_S
 
 MATCHES = "/partner/matches"
 

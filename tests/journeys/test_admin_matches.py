@@ -16,9 +16,10 @@ from pgs.domain.members import PLATFORM
 from pgs.domain.seats import Seat, SeatRequest
 from pgs.storage import support
 from tests.journeys.admin_client import AdminClient, open_admin
-from tests.journeys.client import PATIENCE_S, check_plain, check_refusal
+from tests.journeys.client import check_plain, check_refusal
 from tests.journeys.partners import BOTH, BRONZE
 from tests.journeys.places import Place
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture

@@ -20,11 +20,12 @@ from pgs.devissuer.issuer import development_issuer
 from pgs.devissuer.people import Person
 from pgs.domain.totp import code_at
 from pgs.http.nodes.answers import NO_NODE
-from tests.journeys.client import NOTHING, PATIENCE_S, Client, Reply, check_refusal, ok
+from tests.journeys.client import NOTHING, Client, Reply, check_refusal, ok
 from tests.journeys.leaks import leaks
 from tests.journeys.partners import BOTH, seat_body
 from tests.journeys.places import Place
 from tests.journeys.process import Process
+from tests.patience import PATIENCE_S
 
 T = TypeVar("T")
 
@@ -37,7 +38,7 @@ def pgs(folder: Path, *arguments: str) -> Any:
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PGS_")}
     command = [sys.executable, "-m", "pgs", *arguments, "--json", "--data", str(folder)]
     done = subprocess.run(
-        command, env=clean, capture_output=True, text=True, check=False, timeout=60
+        command, env=clean, capture_output=True, text=True, check=False, timeout=PATIENCE_S
     )
     assert (done.returncode, done.stderr) == (0, ""), done
     return json.loads(done.stdout)

@@ -11,8 +11,9 @@ from pgs.http.identity.verifier import IdentityVerifier
 from tests.http.identity import AUDIENCE, ISSUER, JWKS_URL, Web, claims, jwk, key, sign, token
 from tests.http.identity_tokens import BAD
 from tests.journeys.admin_client import AdminClient, open_admin
-from tests.journeys.client import PATIENCE_S, Reply, check_refusal, ok
+from tests.journeys.client import Reply, check_refusal, ok
 from tests.journeys.places import Place
+from tests.patience import PATIENCE_S
 from tests.virtual import START
 
 SENDABLE = {

@@ -21,6 +21,7 @@ from tests.journeys.client import check_plain, check_refusal
 from tests.journeys.partners import SILVER, SILVER_CENTS
 from tests.journeys.places import Place
 from tests.journeys.service import until
+from tests.patience import PATIENCE_S
 
 SUMS = ("stakesUsdCents", "payoutsUsdCents", "refundsUsdCents", "rakeUsdCents")
 
@@ -273,7 +274,7 @@ async def test_digests_hold_up_no_other_bulk_reads(
 
     async def hash_slowly(*_: object) -> list[object]:
         begun.set()
-        released.append(go_on.wait(60))
+        released.append(go_on.wait(PATIENCE_S))
         return []
 
     monkeypatch.setattr(digest, "digests_by_day", hash_slowly)

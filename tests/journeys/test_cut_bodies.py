@@ -6,10 +6,11 @@ import msgspec
 import pytest
 import trio
 
-from tests.journeys.client import PATIENCE_S, ok
+from tests.journeys.client import ok
 from tests.journeys.partners import seat_body
 from tests.journeys.places import Place
 from tests.journeys.service import in_process
+from tests.patience import PATIENCE_S
 
 
 @pytest.mark.parametrize("missing", [1, 40_000])

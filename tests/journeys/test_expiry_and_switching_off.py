@@ -16,10 +16,11 @@ from pgs.domain.matches import ABSENCE_S
 from pgs.domain.members import PLATFORM
 from pgs.domain.payouts import Payout
 from pgs.domain.seats import WAIT_S, Seat
-from tests.journeys.client import PATIENCE_S, Reply, check_refusal, ok
+from tests.journeys.client import Reply, check_refusal, ok
 from tests.journeys.partners import BOTH, Partner, seat_body
 from tests.journeys.places import Place
 from tests.journeys.service import Service, in_process, until
+from tests.patience import PATIENCE_S
 
 MONEY = ("payoutUsdCents", "refundUsdCents", "rakeUsdCents")
 
@@ -138,7 +139,7 @@ async def test_a_long_poll_ends_when_its_keys_revocation_falls_due(place: Place)
         )
         parts.registry.publish(msgspec.structs.replace(known, keys=keys))
         ok(await service.public.call("GET", "/partner/me", partner.test))
-        with trio.fail_after(20):
+        with trio.fail_after(PATIENCE_S):
             check_refusal(
                 await service.public.call("GET", "/partner/results?waitSeconds=25", partner.test),
                 401,

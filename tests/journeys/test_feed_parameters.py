@@ -12,8 +12,7 @@ from pgs.domain.cursors import make_cursor
 from tests.journeys.client import SyncClient, check_plain, check_refusal, ok
 from tests.journeys.partners import Partner, seat_body
 from tests.journeys.service import Service, SharedService
-
-GIVE_UP_S = 10.0
+from tests.patience import PATIENCE_S
 
 
 def _cursor(client: SyncClient, key: str) -> str:
@@ -47,7 +46,7 @@ def test_digests_that_wait_for_each_other_do_not_hold_up_a_feed(
     async def with_a_digest_under_way(service: Service) -> int:
         database = service.core_of(partner.partner_id).parts.database
         async with database.export_limit:
-            with trio.fail_after(GIVE_UP_S):
+            with trio.fail_after(PATIENCE_S):
                 reply = await service.public.call("GET", "/partner/results?since=0", partner.test)
         return reply.status
 

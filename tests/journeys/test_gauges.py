@@ -6,10 +6,10 @@ import struct
 
 import trio
 
-from tests.journeys.client import PATIENCE_S
 from tests.journeys.places import Place
 from tests.journeys.play import match, mint, socket_of
 from tests.journeys.service import Service, in_process
+from tests.patience import PATIENCE_S
 
 GAUGES = ("pgs_open_sockets", "pgs_players_here", "pgs_open_tables")
 

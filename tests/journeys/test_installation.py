@@ -17,7 +17,7 @@ from pgs.storage.postgres import looks
 from pgs.storage.postgres.database import PostgresDatabase
 from pgs.storage.postgres.lease import number_of
 from pgs.storage.postgres.session import DatabaseInUse
-from tests.journeys.client import PATIENCE_S, Reply, ok
+from tests.journeys.client import Reply, ok
 from tests.journeys.installation import (
     PARTNERS,
     Nodes,
@@ -31,6 +31,7 @@ from tests.journeys.nodes import header
 from tests.journeys.partners import seat_body
 from tests.journeys.play import mint, session_body, socket_of
 from tests.journeys.service import until
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 

@@ -13,6 +13,7 @@ import pytest
 from tests.conventions.tree import ROOT
 from tests.full import full_disk
 from tests.journeys.process import Process
+from tests.patience import PATIENCE_S
 
 CALLS = 700  # each logs 200 bytes, together twice what a pipe holds
 
@@ -83,7 +84,7 @@ def test_calls_commands_and_a_stop_are_served_while_the_log_cannot_be_written(
                 cwd=ROOT,
                 capture_output=True,
                 check=False,
-                timeout=60,
+                timeout=PATIENCE_S,
             )
             assert (listed.returncode, listed.stdout.strip(), listed.stderr) == (0, b"[]", b"")
             if kind != "unread":  # lines that a stalled reader has not taken are not lost yet
@@ -110,7 +111,7 @@ def test_the_service_starts_without_standard_streams(tmp_path: Path) -> None:
                     == 200
                 )
             served.terminate()
-            assert served.wait(20) == 0
+            assert served.wait(PATIENCE_S) == 0
         finally:
             served.kill()
 

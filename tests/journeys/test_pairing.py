@@ -4,12 +4,13 @@ from contextlib import AsyncExitStack
 
 import trio
 
-from tests.journeys.client import PATIENCE_S, check_refusal, ok
+from tests.journeys.client import check_refusal, ok
 from tests.journeys.launching import read_feed, seat_player
 from tests.journeys.partners import BRONZE, SILVER
 from tests.journeys.places import Place
 from tests.journeys.play import mint, socket_of
 from tests.journeys.service import in_process
+from tests.patience import PATIENCE_S
 
 
 async def test_live_seats_are_paired_in_the_next_wave_and_the_match_records_why(

@@ -7,9 +7,10 @@ import pytest
 
 from pgs.actors.messages.account.settings import SetRate
 from pgs.domain.members import PLATFORM
-from tests.journeys.client import PATIENCE_S, SyncClient, check_refusal, ok
+from tests.journeys.client import SyncClient, check_refusal, ok
 from tests.journeys.partners import Partner
 from tests.journeys.service import SharedService
+from tests.patience import PATIENCE_S
 
 PATHS = [
     "/partner",

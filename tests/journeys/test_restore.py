@@ -14,9 +14,10 @@ import trio
 
 from pgs.app import open_core
 from pgs.config import Config
-from tests.journeys.client import PATIENCE_S, ok
+from tests.journeys.client import ok
 from tests.journeys.partners import BOTH, Partner, make_partner, make_tiers, seat_body
 from tests.journeys.process import Process
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def _partner(folder: Path) -> Partner:
 
 def _pgs(folder: Path, *arguments: str) -> Any:
     command = [sys.executable, "-m", "pgs", *arguments, "--data", str(folder), "--json"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE_S)
     return json.loads(done.stdout)
 
 

@@ -29,8 +29,9 @@ from pgs.storage.database import Database
 from pgs.storage.engines import open_database
 from tests.http.raw import HANDSHAKE, Client
 from tests.http.sockets import LIMITS, OFFER, PING, PROTOCOL, closed
-from tests.journeys.client import PATIENCE_S, InternalClient
+from tests.journeys.client import InternalClient
 from tests.journeys.service import config_for, in_process
+from tests.patience import PATIENCE_S
 
 
 def _free_port() -> int:

@@ -6,10 +6,11 @@ from pgs.actors.messages.account.keys import RevokeKey
 from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.domain.environments import Environment
 from pgs.domain.members import PLATFORM
-from tests.journeys.client import NOTHING, PATIENCE_S, HeaderList
+from tests.journeys.client import NOTHING, HeaderList
 from tests.journeys.partners import Partner
 from tests.journeys.places import Place
 from tests.journeys.service import Service, in_process
+from tests.patience import PATIENCE_S
 
 DECIDE = "/partner/test/matches/{match_id}/decide"
 

@@ -8,7 +8,7 @@ from pgs.actors.messages.courier import (
     SendTest,
 )
 from pgs.storage.attempts import Attempt
-from tests.journeys.client import PATIENCE_S, ok
+from tests.journeys.client import ok
 from tests.journeys.partners import seat_body
 from tests.journeys.places import Place
 from tests.journeys.service import in_process, until
@@ -21,6 +21,7 @@ from tests.journeys.webhook_partner import (
     served,
 )
 from tests.loopback import LoopbackNames
+from tests.patience import PATIENCE_S
 
 
 async def test_a_match_sends_nudges_at_its_start_at_its_end_and_for_its_payout(

@@ -10,9 +10,7 @@ from pgs.operator.unix_socket import (
     connect,
     read_line,
 )
-
-PATIENCE_S = 60.0
-"""How many seconds a test waits for anything before it fails. Enough for a slow machine."""
+from tests.patience import PATIENCE_S
 
 LIST_TIERS = b'{"command":"tier.list","args":{}}\n'
 

@@ -32,7 +32,8 @@ from pgs.operator.unix_socket import (
 )
 from pgs.storage.transactions import StoreOutage, WriterFull
 from tests.operator.support import prepare, serving
-from tests.operator.talking import LIST_TIERS, PATIENCE_S, still_serves, talk
+from tests.operator.talking import LIST_TIERS, still_serves, talk
+from tests.patience import PATIENCE_S
 
 HOSTILE = {
     "nothing": b"\n",

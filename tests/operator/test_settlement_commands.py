@@ -26,6 +26,7 @@ from pgs.storage.ledger import check_ledger
 from pgs.storage.seats import find_by_idempotency_key, find_seat
 from tests.actors.scripted_settlement import ScriptedSettlement
 from tests.operator.support import Operator
+from tests.patience import PATIENCE_S
 
 
 def scripted(**of_charge: list[str]) -> ScriptedSettlement:
@@ -79,7 +80,7 @@ async def listed(core: Core) -> list[OpenItem]:
 
 
 async def until_recorded(core: Core, seat: str) -> None:
-    with trio.fail_after(30):
+    with trio.fail_after(PATIENCE_S):
         while True:
             row = await find_seat(core.parts.database.reader, "acme", seat)
             if row is not None and row.rake_usd_cents is not None:
@@ -89,7 +90,7 @@ async def until_recorded(core: Core, seat: str) -> None:
 
 async def until_answered(core: Core, count: int) -> list[OpenItem]:
     """Return the open items once so many of them have had an answer."""
-    with trio.fail_after(30):
+    with trio.fail_after(PATIENCE_S):
         while True:
             items = await listed(core)
             if len([item for item in items if item.tries]) == count == len(items):
@@ -100,7 +101,7 @@ async def until_answered(core: Core, count: int) -> list[OpenItem]:
 async def until_asked_again(core: Core, before: list[OpenItem]) -> None:
     """Return once each of these items has had a further answer."""
     tries = {item.id: item.tries or 0 for item in before}
-    with trio.fail_after(30):
+    with trio.fail_after(PATIENCE_S):
         while True:
             if all((item.tries or 0) > tries[item.id] for item in await listed(core)):
                 return
@@ -175,7 +176,7 @@ async def test_a_retry_of_all_items_asks_for_each_even_while_calls_are_stopped(
         assert core.parts.settlements.breaker.state(trio.current_time()) != "closed"
         assert len(await listed(core)) == 8
         assert await c.retry(core, c.Item()) == Asked(8)
-        with trio.fail_after(30):
+        with trio.fail_after(PATIENCE_S):
             while await listed(core):
                 await c.retry(core, c.Item())
                 await trio.sleep(0.05)

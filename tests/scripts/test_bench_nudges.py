@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conventions.tree import ROOT
+from tests.patience import PATIENCE_S
 
 
 def bench(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -17,7 +18,7 @@ def bench(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE_S,
         env={"PATH": os.environ["PATH"], "COLUMNS": "120"},
     )
 

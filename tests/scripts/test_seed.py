@@ -16,6 +16,7 @@ from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.keys import hash_key, parse_key
 from pgs.games.installed import GAMES
 from tests.conventions.tree import ROOT
+from tests.patience import PATIENCE_S
 
 
 def seed(data: Path, partners: int, out: Path) -> subprocess.CompletedProcess[str]:
@@ -33,7 +34,7 @@ def seed(data: Path, partners: int, out: Path) -> subprocess.CompletedProcess[st
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE_S,
         env={"PATH": os.environ["PATH"]},
     )
 
@@ -108,7 +109,7 @@ def test_a_script_started_by_any_python_runs_in_the_checkouts_environment() -> N
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 0, done.stderr
     assert "--partners" in done.stdout
@@ -120,7 +121,11 @@ def test_a_script_in_a_checkout_without_an_environment_says_how_to_make_one(tmp_
     for name in ("seed.py", "in_venv.py"):
         shutil.copy(ROOT / "scripts" / name, scripts)
     done = subprocess.run(
-        [PLAIN_PYTHON, scripts / "seed.py"], capture_output=True, text=True, check=False, timeout=60
+        [PLAIN_PYTHON, scripts / "seed.py"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
     )
     assert (done.returncode, done.stderr) == (
         1,

@@ -13,6 +13,7 @@ import pytest
 
 from tests.conventions.tree import ROOT
 from tests.journeys.settlement import SettlementProcess
+from tests.patience import PATIENCE_S
 
 sys.path.insert(0, str(ROOT / "scripts"))
 
@@ -66,7 +67,7 @@ def check(books: SettlementProcess) -> tuple[int, Any]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=30,
+        timeout=PATIENCE_S,
     )
     return done.returncode, json.loads(done.stdout)
 
@@ -134,7 +135,7 @@ def test_a_cut_comes_before_or_after_the_charge(
 def test_an_answer_comes_twice_on_demand(books: SettlementProcess) -> None:
     books.call("PUT", "/faults", ["twice=1"])
     token = books.token_file.read_text().strip()
-    with socket.create_connection(("127.0.0.1", books.port), timeout=30) as sock:
+    with socket.create_connection(("127.0.0.1", books.port), timeout=PATIENCE_S) as sock:
         sock.sendall(
             f"GET /charges/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
         )

@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from tests.conventions.tree import ROOT
+from tests.patience import PATIENCE_S
 
 
 def simulate(out: Path, *arguments: str) -> str:
@@ -22,7 +23,7 @@ def simulate(out: Path, *arguments: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-PATIENCE_S = 90
+from tests.patience import PATIENCE_S
 
 
 def until_now(condition: Callable[[], bool]) -> None:

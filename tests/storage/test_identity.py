@@ -16,6 +16,7 @@ from pgs.storage.database_mark import MARK_NAME, Mark, read_mark, write_mark
 from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.transactions import StoreOutage
 from tests.beside import open_beside
+from tests.patience import PATIENCE_S
 from tests.storage.writing import lock, locked_games, submit_all, tx_of
 from tests.virtual import open_store
 
@@ -37,7 +38,9 @@ trio.run(main)
 
 def _die_after(folder: Path, *games: str) -> None:
     """Commit locks of games in a process of its own, which is then killed."""
-    done = subprocess.run([sys.executable, "-c", _LIVE, folder, *games], check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", _LIVE, folder, *games], check=False, timeout=PATIENCE_S
+    )
     assert done.returncode == -signal.SIGKILL
 
 

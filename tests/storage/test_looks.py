@@ -13,6 +13,7 @@ from pgs.storage.postgres import lease
 from pgs.storage.postgres.connection import Connection
 from pgs.storage.postgres.lease import Look, Seen
 from pgs.storage.postgres.looks import Looks
+from tests.patience import PATIENCE_S
 
 
 class _Server:
@@ -109,7 +110,7 @@ async def test_a_server_that_does_not_answer_a_call_that_ends_a_session_is_given
     async def end() -> None:
         answers.append(await looks.end_silent(seen, sightings, lambda: True))
 
-    with trio.fail_after(30):
+    with trio.fail_after(PATIENCE_S):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(end)
             await asked.wait()

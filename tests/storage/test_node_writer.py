@@ -9,8 +9,7 @@ from outcome import Value
 from pgs.storage.postgres.node_writer import NodeCommits, NodeWriter, SessionJob
 from pgs.storage.transactions import Outcome, Tx
 from pgs.storage.writer import Job
-
-PATIENCE_S = 5.0
+from tests.patience import PATIENCE_S
 
 
 class Noted:

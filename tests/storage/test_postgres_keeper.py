@@ -15,8 +15,8 @@ import trio
 from pgs.domain.shards import SHARDS
 from pgs.storage.postgres import sharing
 from pgs.storage.postgres.sharing import GIVE_MAX
-from tests.journeys.client import PATIENCE_S
 from tests.journeys.service import until
+from tests.patience import PATIENCE_S
 from tests.postgres import Server, running_server
 from tests.storage.lease_nodes import (
     Claims,

@@ -20,6 +20,7 @@ from pgs.storage.postgres.node_writer import NodeWriter
 from pgs.storage.postgres.session import WriterSession
 from pgs.storage.postgres.sharing import GIVE_MAX
 from tests.journeys.service import until
+from tests.patience import PATIENCE_S
 from tests.postgres import Server
 from tests.storage.lease_nodes import LeaseNode, database_of_nodes, lease_node
 
@@ -132,7 +133,7 @@ async def test_a_node_names_itself_as_the_owner_of_its_shards_and_nobody_while_i
 
 async def test_a_node_without_a_session_stops_at_once(url: str) -> None:
     node = LeaseNode(url, "n1")
-    with trio.fail_after(10):
+    with trio.fail_after(PATIENCE_S):
         await node.keeper.stop()
     assert (node.released, node.drops) == ([], 0)
 
@@ -143,7 +144,7 @@ async def test_a_node_without_shards_stops_at_once_and_is_seen_to_stop(
     async with owner_of_all(url) as one:
         operator.execute("update node set state = 'draining' where name = 'n1'")
         async with owner_of_all(url, "n2"):
-            with trio.fail_after(10):
+            with trio.fail_after(PATIENCE_S):
                 await one.keeper.stop()
     assert operator.execute("select state from node where name = 'n1'").fetchone() == ("stopping",)
 

@@ -18,7 +18,6 @@ from tests.storage.polling import until_now
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
-PATIENCE_S = 90
 ROOT = Path(__file__).parents[2]
 TABLES = (migrations.POSTGRES / "0003_nodes.sql").read_text(encoding="utf-8")
 

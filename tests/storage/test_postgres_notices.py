@@ -16,6 +16,7 @@ from pgs.storage.postgres.database import PostgresDatabase
 from pgs.storage.postgres.notices import AGAIN_S, LOOK_S, Notices
 from pgs.storage.terms import insert_terms
 from pgs.storage.transactions import Outcome, StoreOutage
+from tests.patience import PATIENCE_S
 from tests.storage.writing import lock, submit_all, tx_of
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
@@ -49,7 +50,7 @@ async def listening(url: str) -> Notices:
     """Return what another node hears, once it hears, and without the notice of its beginning."""
     heard = Notices(lambda: connect(url, "another node listens"), "another node")
     heard.start()
-    with trio.fail_after(10):
+    with trio.fail_after(PATIENCE_S):
         await heard.heard.wait()
     await heard.wait()
     return heard
@@ -68,7 +69,7 @@ async def test_changes_of_accounts_tiers_and_terms_are_heard_and_nothing_else(
         insert_terms(2, "x", 0),
     ):
         assert await submit_all(on_postgres, tx_of(stmt)) == [Outcome.COMMITTED]
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE_S):
             await heard.wait()
     licence = put_licence("acme", "go", Licence(test=True))
     assert await submit_all(on_postgres, tx_of(licence)) == [Outcome.COMMITTED]
@@ -116,10 +117,10 @@ async def test_a_connection_that_ends_is_opened_again_and_counts_as_a_notice(
         "select pg_terminate_backend(pid, 5000) from pg_stat_activity "
         "where application_name like '%listens'"
     )
-    with trio.fail_after(5):
+    with trio.fail_after(PATIENCE_S):
         await heard.wait()
     assert await submit_all(on_postgres, tx_of(lock("go"))) == [Outcome.COMMITTED]
-    with trio.fail_after(5):
+    with trio.fail_after(PATIENCE_S):
         await heard.wait()
     heard.close()
 
@@ -140,7 +141,7 @@ async def test_a_server_that_cannot_be_reached_is_tried_until_it_can(
     # The type of libpq's object does not matter here.
     heard = Notices(try_to_connect, "another node")  # type: ignore[arg-type]
     heard.start()
-    with trio.fail_after(10):
+    with trio.fail_after(PATIENCE_S):
         await heard.wait()
     heard.close()
     assert tries == 4
@@ -170,12 +171,12 @@ async def test_two_registries_on_one_database_show_the_same(
             stmt = insert_partner(account)
         assert await submit_all(on_postgres, tx_of(stmt)) == [Outcome.COMMITTED]
         first.publish(account)
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE_S):
             await heard.wait()
         await second.follow()
         assert second.accounts() == first.accounts() == [account]
     assert await submit_all(on_postgres, tx_of(insert_terms(2, "x", 0))) == [Outcome.COMMITTED]
-    with trio.fail_after(5):
+    with trio.fail_after(PATIENCE_S):
         await heard.wait()
     await catalogue.refresh()
     assert (await catalogue.current()).offered_terms_version == 2

@@ -18,6 +18,7 @@ from pgs.storage.reader import Query
 from pgs.storage.seats import Head, find_head
 from pgs.storage.transactions import ReadFailed, StoreOutage
 from tests.journeys.service import until
+from tests.patience import PATIENCE_S
 from tests.storage.postgres_faults import (
     CANCEL,
     TERMINATE,
@@ -209,6 +210,13 @@ async def test_a_read_fails_when_the_server_has_been_silent_for_too_long(
     assert await database.reader.all("tiers.locks") == []
 
 
+@pytest.fixture
+def _rests_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a reader that waits for its socket wake up by itself only after `PATIENCE_S`."""
+    monkeypatch.setattr("pgs.storage.postgres.reader.READ_S", 2 * PATIENCE_S)
+
+
+@pytest.mark.usefixtures("_rests_long")
 @pytest.mark.parametrize("is_open", [False, True], ids=["first", "later"])
 async def test_a_query_larger_than_the_sockets_buffer_is_sent_whole(
     database: PostgresDatabase, is_open: bool
@@ -216,17 +224,18 @@ async def test_a_query_larger_than_the_sockets_buffer_is_sent_whole(
     database.start()
     if is_open:
         await database.reader.all("tiers.locks")
-    with trio.fail_after(READ_S / 2):
+    with trio.fail_after(PATIENCE_S):
         assert await find_head(database.reader, "a" * 4_000_000, "test") == Head()
 
 
+@pytest.mark.usefixtures("_rests_long")
 async def test_results_and_queries_that_fill_both_buffers_do_not_stop_each_other(
     database: PostgresDatabase,
 ) -> None:
     database.start()
     await submit_all(database, *(tx_of(lock(f"{n}" * 2000)) for n in range(20)))
     locks = await database.reader.all("tiers.locks")
-    with trio.fail_after(READ_S / 2):
+    with trio.fail_after(PATIENCE_S):
         found = await database.reader.together(
             *[LOCKS] * 50, Query(HEAD.name, {**HEAD.params, "partner_id": "a" * 4_000_000})
         )

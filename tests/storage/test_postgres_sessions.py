@@ -20,6 +20,7 @@ from pgs.storage.restored_feeds import FEED_GAP
 from pgs.storage.seats import Head, find_head, find_seat, move_head
 from pgs.storage.transactions import Outcome, OutcomeUnknown, ReadFailed, StoreOutage, WriteFailed
 from tests.journeys.service import until
+from tests.patience import PATIENCE_S
 from tests.postgres import Server, running_server
 from tests.storage.postgres_faults import WAITING
 from tests.storage.writing import lock, locked_games, submit_all, submit_or_error, tx_of, unlock
@@ -72,7 +73,7 @@ async def test_a_write_on_a_session_that_was_ended_has_an_unknown_outcome_and_th
         stale = await submit_or_error(database, tx_of(lock("c")))
         assert isinstance(stale, WriteFailed)  # decided before the new session was open
         assert await database.writer.submit(tx_of(lock("d"))) is Outcome.COMMITTED
-        with trio.fail_after(60):
+        with trio.fail_after(PATIENCE_S):
             # The reader's connection was ended, too, and no event tells of the next one.
             while not {"a", "d"} <= await _games(database):  # noqa: ASYNC110
                 await trio.sleep(0.02)
@@ -146,7 +147,7 @@ async def test_other_tasks_go_on_while_a_commit_waits_for_the_server(
 ) -> None:
     database.start()
     assert await database.writer.submit(tx_of(lock("a"))) is Outcome.COMMITTED
-    with psycopg.connect(url) as other, trio.fail_after(60):
+    with psycopg.connect(url) as other, trio.fail_after(PATIENCE_S):
         other.execute("lock table heartbeat in share mode")  # each group counts itself there
         async with trio.open_nursery() as nursery:
             nursery.start_soon(database.writer.submit, tx_of(lock("b")))

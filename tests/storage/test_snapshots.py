@@ -17,6 +17,7 @@ from pgs.storage.tiers import read_catalogue
 from pgs.storage.transactions import ReadFailed, Tx
 from tests.beside import open_beside
 from tests.making import account
+from tests.patience import PATIENCE_S
 from tests.virtual import Faults, open_store
 
 
@@ -87,9 +88,9 @@ async def test_a_long_check_does_not_delay_bulk_reads(tmp_path: Path) -> None:
 
     async def check(reader: Reader) -> None:
         begun.set()
-        end.wait(30)
+        end.wait(PATIENCE_S)
 
-    with open_store(tmp_path, inline=False) as database, trio.fail_after(30):
+    with open_store(tmp_path, inline=False) as database, trio.fail_after(PATIENCE_S):
 
         async def check_all() -> None:
             await read_in_bulk(database, check, database.check_limit)

@@ -8,6 +8,7 @@ import trio
 
 from pgs.storage.database import Database
 from pgs.storage.transactions import Outcome, Stmt, Tx
+from tests.patience import PATIENCE_S
 from tests.virtual import Faults
 
 INLINE = pytest.mark.parametrize("inline", [True, False], ids=["inline", "thread"])
@@ -90,15 +91,14 @@ async def submit_as_one_group(
 
 async def until_real(condition: Callable[[], bool]) -> None:
     """Wait for a condition that a thread brings about, while trio's clock stands still."""
-    for _ in range(30_000):
-        if condition():
-            return
+    give_up_at = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < give_up_at, "the condition never became true"
         await trio.to_thread.run_sync(time.sleep, 0.001)
-    raise AssertionError("the condition never became true")
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    with trio.fail_after(30):
+    with trio.fail_after(PATIENCE_S):
         # A thread brings the condition about, and it sets no event of trio's, so this polls.
         while not condition():  # noqa: ASYNC110  happens in the writer's thread
             await trio.sleep(0.001)

@@ -8,6 +8,7 @@ from typing import Any
 
 from tests.conventions.tree import ROOT
 from tests.journeys.process import Process
+from tests.patience import PATIENCE_S
 
 
 class Server(Process):
@@ -52,7 +53,7 @@ class Server(Process):
             cwd=ROOT,
             check=True,
             capture_output=True,
-            timeout=60,
+            timeout=PATIENCE_S,
         )
 
     @property

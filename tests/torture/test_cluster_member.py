@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from tests.patience import PATIENCE_S
+
 SCRIPTS = Path(__file__).parents[2] / "scripts"
-PATIENCE_S = 60.0
 
 pytestmark = pytest.mark.torture
 

@@ -10,6 +10,7 @@ import pytest
 import trio
 
 from tests.journeys.client import InternalClient
+from tests.patience import PATIENCE_S
 from tests.torture.client import Connection
 from tests.torture.hostile import hostile_inputs
 from tests.torture.server import Server
@@ -140,7 +141,7 @@ async def test_clients_that_stall_or_never_read_delay_neither_others_nor_the_sto
         + b"\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n",
     ]
     streams = await _ask_and_never_read(server, key)
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         # Wait until the service, another process, has closed each connection that blocked a write.
         while await _stuck(server) < NEVER_READING:  # noqa: ASYNC110  reads a file of the kernel
             await trio.sleep(0.2)

@@ -9,6 +9,7 @@ from statistics import median
 import pytest
 import trio
 
+from tests.patience import PATIENCE_S
 from tests.torture.client import Connection
 from tests.torture.server import Server
 
@@ -82,7 +83,7 @@ async def noise(server: Server, token: str) -> AsyncIterator[list[int]]:
     async with trio.open_nursery() as nursery:
         for _ in range(CONNECTIONS):
             nursery.start_soon(flood)
-        with trio.fail_after(60):
+        with trio.fail_after(PATIENCE_S):
             await ready.wait()
         yield statuses
         nursery.cancel_scope.cancel()
