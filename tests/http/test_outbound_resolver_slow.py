@@ -2,6 +2,7 @@
 
 import socket
 import threading
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -20,6 +21,7 @@ from pgs.http.outbound.resolver import (
     LimitedResolver,
     look_up,
 )
+from tests.patience import PATIENCE_S
 
 ADDRESS = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.216.34", 443))
 GIVES_UP_S = 2.0  # seconds, as a try does
@@ -41,7 +43,7 @@ class _System:
             self.running[name] += 1
             self.begun += 1
         try:
-            if name in self.hanging and not self.answer.wait(30):
+            if name in self.hanging and not self.answer.wait(PATIENCE_S):
                 raise AssertionError("a test never answered")
             return [ADDRESS]
         finally:
@@ -67,7 +69,8 @@ async def _resolver(**limits: int) -> AsyncIterator[tuple[LimitedResolver, _Syst
 
 async def _until(happened: Callable[[], bool]) -> None:
     """Wait for what happens in threads, which do not follow the virtual clock."""
-    for _ in range(5000):
+    give_up_at = time.monotonic() + PATIENCE_S
+    while time.monotonic() < give_up_at:
         await wait_all_tasks_blocked(0.001)
         if happened():
             return
@@ -96,8 +99,9 @@ async def _hang(
         clock.jump(GIVES_UP_S)
 
 
-async def _is_looked_up(name: str) -> bool:
-    """Return whether a name is looked up before the clock moves."""
+@asynccontextmanager
+async def _looking_up(name: str) -> AsyncIterator[list[str]]:
+    """Look a name up during a block; the list receives its addresses."""
     async with trio.open_nursery() as nursery:
         found: list[str] = []
 
@@ -105,12 +109,22 @@ async def _is_looked_up(name: str) -> bool:
             found.extend(await look_up(name, 443))
 
         nursery.start_soon(attempt)
+        yield found
+        nursery.cancel_scope.cancel()
+
+
+async def _is_looked_up(name: str) -> None:
+    """Return once a name is looked up, while the clock stands still."""
+    async with _looking_up(name) as found:
+        await _until(lambda: bool(found))
+
+
+async def _is_not_looked_up(name: str) -> None:
+    """Check that a name waits for a slot."""
+    async with _looking_up(name) as found:
         for _ in range(200):
             await wait_all_tasks_blocked(0.001)
-            if found:
-                return True
-        nursery.cancel_scope.cancel()
-    return False
+            assert not found
 
 
 async def test_look_ups_that_hang_in_all_threads_make_room_once_they_are_given_up(
@@ -122,7 +136,7 @@ async def test_look_ups_that_hang_in_all_threads_make_room_once_they_are_given_u
         ]
         await _hang(system, mock_clock, names)
         await _until(lambda: system.running.total() == LOOKUPS_AT_ONCE)
-        assert await _is_looked_up("hooks.example.com")
+        await _is_looked_up("hooks.example.com")
 
 
 async def test_names_that_are_known_to_be_slow_have_eight_threads_together(
@@ -142,7 +156,7 @@ async def test_names_that_are_known_to_be_slow_have_eight_threads_together(
                     await _begin(nursery, name)
             await _until(lambda: system.running.total() == LOOKUPS_OF_SLOW)
             assert max(system.running.values()) == 1
-            assert await _is_looked_up("hooks.example.com")
+            await _is_looked_up("hooks.example.com")
             nursery.cancel_scope.cancel()
 
 
@@ -169,7 +183,7 @@ async def test_a_name_that_answers_in_time_again_has_all_its_threads_again(
         system.hanging.clear()
         # It was answered in the end, but it took too long.
         assert limited.statistics().slow_names == (b"hooks.example.com",)
-        assert await _is_looked_up("hooks.example.com")
+        await _is_looked_up("hooks.example.com")
         assert limited.statistics().slow_names == ()
         system.hanging.add("hooks.example.com")
         async with trio.open_nursery() as nursery:
@@ -199,7 +213,7 @@ async def test_beyond_their_limit_look_ups_that_nobody_waits_for_keep_their_thre
         for number in range(5):
             await _hang(system, mock_clock, [f"hung{number}.example.com"], 1)
         assert system.running.total() == 5
-        assert not await _is_looked_up("hooks.example.com")
+        await _is_not_looked_up("hooks.example.com")
         assert LOOKUPS_LEFT < 100  # the threads of a process are limited
 
 
