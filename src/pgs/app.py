@@ -2,8 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import cache, partial
-from ssl import SSLContext
+from functools import partial
 
 import trio
 
@@ -45,7 +44,6 @@ from pgs.games.installed import load_games
 from pgs.http.outbound.fetch import JsonClient
 from pgs.http.outbound.settlement_client import RemoteSettlement, read_token
 from pgs.http.outbound.tries import Outbound
-from pgs.http.outbound.trust import trusted_roots
 from pgs.keyfile import KeyFile
 from pgs.storage.database import Database
 from pgs.storage.engines import Ownership, make_keeper, open_database
@@ -91,7 +89,7 @@ async def open_core(
     """
     clock, rng = clock or SystemClock(on_event), rng or SystemRng()
     settlements = _make_settlements(config, settlement, on_settlement_call)
-    outbound = outbound or Outbound(_roots())
+    outbound = outbound or Outbound()
     database, keys = await _open_folder(config, rng, inline)
     try:
         database.take_over(clock.now())
@@ -137,7 +135,7 @@ def _make_settlements(
     remote: SettlementPort | None = None
     if config.settlement_url and config.settlement_token_file is not None:
         token = read_token(config.settlement_token_file)
-        remote = RemoteSettlement(JsonClient(_roots()), config.settlement_url, token)
+        remote = RemoteSettlement(JsonClient(), config.settlement_url, token)
     if replacement is not None and replacement.instant:
         embedded = replacement
     elif replacement is not None:
@@ -202,10 +200,3 @@ async def _wind_up(parts: Parts) -> None:
         parts.bells.ring_all()
         await parts.deliveries.drain()
         await parts.key_uses.flush()
-
-
-@cache
-def _roots() -> SSLContext:
-    # Reading the root certificates takes tens of milliseconds; they are the same for the whole
-    # process.
-    return trusted_roots()

@@ -15,6 +15,7 @@ from pgs.demo.loopback import HOOKS_HOST, LoopbackResolver, loopback_outbound
 from pgs.demo.partner import add_webhook, make_partner
 from pgs.devissuer.issuer import DevelopmentIssuer, development_issuer
 from pgs.serve import RunningService, running
+from tests.journeys.admin_client import issuer_key
 
 
 @asynccontextmanager
@@ -26,7 +27,7 @@ async def demo_service(folder: Path) -> AsyncIterator[tuple[RunningService, Demo
     outbound, resolver = loopback_outbound(authority), LoopbackResolver(HOOKS_HOST)
     async with (
         open_inbox(authority, clock) as inbox,
-        development_issuer(PEOPLE, clock, SystemRng()) as issuer,
+        development_issuer(PEOPLE, clock, SystemRng(), key=issuer_key()) as issuer,
         running(
             _config(data, issuer),
             settlement=EmbeddedSettlement(0.2),

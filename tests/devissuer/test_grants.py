@@ -8,7 +8,7 @@ import trio
 from pgs.clock import SystemRng
 from pgs.devissuer.grants import CODE_LIFETIME_S, CODES_MAX, Grants, SignIn
 from pgs.devissuer.issuer import NotLoopback, development_issuer
-from pgs.devissuer.signing import Signer
+from pgs.devissuer.signing import Signer, new_key
 from tests.devissuer.browser import (
     ANN,
     BACK,
@@ -26,7 +26,10 @@ from tests.virtual import START, SeededRng, TrioClock
 
 def _grants(clock: TrioClock) -> Grants:
     grants = Grants(
-        "pgs-portal", Signer("http://127.0.0.1:9", "pgs-portal", clock), clock, SeededRng()
+        "pgs-portal",
+        Signer("http://127.0.0.1:9", "pgs-portal", clock, new_key()),
+        clock,
+        SeededRng(),
     )
     grants.allow_redirects(BACK)
     return grants

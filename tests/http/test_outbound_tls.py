@@ -15,7 +15,7 @@ from pgs.domain.nudges import TryOutcome
 from pgs.http.outbound.errors import BAD_CERTIFICATE, CLOSED, NO_TLS
 from pgs.http.outbound.tls import Tls
 from pgs.http.outbound.tries import Outbound
-from pgs.http.outbound.trust import trusted_roots
+from pgs.http.outbound.trust import read_roots, trusted_roots
 from tests.http.internet import HOST, answering, authority, client_context, server_context
 from tests.loopback import LOOPBACK, LoopbackNames
 from tests.patience import PATIENCE_S
@@ -195,6 +195,11 @@ def test_with_ssl_cert_file_the_roots_in_the_system_folder_are_not_trusted(
     assert loaded == []
 
 
+def test_the_roots_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    assert trusted_roots() is trusted_roots()
+
+
 def test_a_missing_file_of_roots_raises_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,4 +216,4 @@ def test_a_system_without_roots_gets_the_packaged_ones(
     nothing = ssl.DefaultVerifyPaths(None, None, "", "", "", "")  # type: ignore[arg-type]
     monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: nothing)
     monkeypatch.setattr(ssl.SSLContext, "set_default_verify_paths", lambda context: None)
-    assert len(trusted_roots().get_ca_certs()) > 50
+    assert len(read_roots(None).get_ca_certs()) > 50

@@ -3,6 +3,7 @@
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -16,6 +17,7 @@ from pgs.demo.inbox import Inbox, open_inbox
 from pgs.demo.loopback import HOOKS_HOST, LoopbackResolver, loopback_outbound
 from pgs.devissuer.issuer import DevelopmentIssuer, development_issuer, minted_sid
 from pgs.devissuer.people import Person
+from pgs.devissuer.signing import new_key
 from pgs.domain.factors import FRESH_S, WINDOW_S, Factor, Window
 from pgs.domain.invites import Invite
 from pgs.domain.members import PLATFORM
@@ -119,11 +121,15 @@ class AdminClient(msgspec.Struct, frozen=True):
         return str(secret)
 
 
+issuer_key = cache(new_key)
+"""Returns the key of the tests' issuers. A key for each would take a twentieth of all the time."""
+
+
 @asynccontextmanager
 async def open_admin(where: Path | Place, **how: Any) -> AsyncIterator[AdminClient]:
     """Run a service and an issuer for a block, with the account `acme` and its first admin."""
     async with (
-        development_issuer([], SystemClock(), SystemRng()) as issuer,
+        development_issuer([], SystemClock(), SystemRng(), key=issuer_key()) as issuer,
         in_process(
             where, identity_issuer=issuer.issuer, identity_client_id=issuer.client_id, **how
         ) as service,

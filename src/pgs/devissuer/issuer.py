@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl
 import msgspec
 import structlog
 import trio
+from joserfc.jwk import RSAKey
 from quart import Response, request
 from quart_trio import QuartTrio
 
@@ -15,7 +16,7 @@ from pgs.clock import Clock, Rng
 from pgs.devissuer.grants import Grants, Reply, SignIn, metadata
 from pgs.devissuer.page import HEADERS, error_page, sign_in_page
 from pgs.devissuer.people import Person
-from pgs.devissuer.signing import LIFETIME_S, Signer
+from pgs.devissuer.signing import LIFETIME_S, Signer, new_key
 from pgs.domain import base64url
 from pgs.domain.service_urls import is_loopback_host
 from pgs.http.transport.limits import ServerLimits
@@ -62,13 +63,14 @@ class DevelopmentIssuer:
         people: Sequence[Person],
         clock: Clock,
         rng: Rng,
+        key: RSAKey,
     ) -> None:
         self.issuer = issuer
         self.audience = audience
         self.client_id = client_id
         self.people = tuple(people)
         self._clock = clock
-        self._signer = Signer(issuer, audience, clock)
+        self._signer = Signer(issuer, audience, clock, key)
         self._grants = Grants(client_id, self._signer, clock, rng)
         self._rng = rng
         self._sessions: dict[str, SignIn] = {}  # by the browser's cookie
@@ -183,11 +185,13 @@ async def development_issuer(
     client_id: str = CLIENT_ID,
     audience: str | None = None,
     redirect_uris: Sequence[str] = (),
+    key: RSAKey | None = None,
 ) -> AsyncIterator[DevelopmentIssuer]:
     """Run an issuer while a block runs. Raises `NotLoopback`, and what `bind` raises.
 
     `listen` must be a loopback address; port 0 takes a free port. `audience` is the audience of
-    access tokens, by default the client; identity tokens are for the client.
+    access tokens, by default the client; identity tokens are for the client. `key` signs the
+    tokens, by default a new one.
     """
     host = listen.rpartition(":")[0]
     if not is_loopback_host(host.removeprefix("[").removesuffix("]")):
@@ -195,7 +199,9 @@ async def development_issuer(
     with closing(bind(listen)) as sock:
         name, port, *_ = sock.getsockname()
         address = f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
-        issuer = DevelopmentIssuer(address, audience or client_id, client_id, people, clock, rng)
+        issuer = DevelopmentIssuer(
+            address, audience or client_id, client_id, people, clock, rng, key or new_key()
+        )
         issuer.allow_redirects(*redirect_uris)
         stop = trio.Event()
 
