@@ -23,7 +23,8 @@ CONNECT_TIMEOUT_S: Final = 2.0
 that."""
 
 TIMEOUT_S: Final = 4.0
-"""Seconds for a whole call. A healthy service needs a fraction of that."""
+"""Seconds for a whole call. An issuer's discovery document and keys need two calls, so a sign-in
+waits for them for 8 s at most."""
 
 BODY_MAX: Final = 128 * 1024
 """Bytes of a response. Key sets that carry certificate chains have about a quarter of that."""
