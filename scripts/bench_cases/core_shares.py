@@ -54,7 +54,7 @@ class _Folder:
 
 @dataclass
 class Shares:
-    """Where groups can be made, `group` by `group`. `version` is that of the control groups."""
+    """A control group below which this process can make groups, and the version of its tree."""
 
     version: int
     parent: Path
@@ -84,8 +84,8 @@ def shares(mounts: Path = MOUNTS, own: Path = OWN) -> Shares:
     """Return where this process can make groups with a share of a core. Raises `Missing`.
 
     With version 2, the root of the mounted tree is tried first, then this process's own group.
-    Processes may not be in a group whose groups have limits, so in the second case this process
-    moves into a group below its own.
+    A group whose subgroups have limits may not contain processes, so in the second case this
+    process moves into a subgroup of its own group.
     """
     tried = "no control groups with the controller cpu are mounted"
     for line in mounts.read_text(encoding="utf-8").splitlines():
@@ -114,7 +114,7 @@ def _below(own: Path) -> str:
 
 
 def _give_cpu(parent: Path, root: Path) -> None:
-    """Let the groups below a group of version 2 have limits. Raises OSError."""
+    """Let the subgroups of a group of version 2 have limits. Raises OSError."""
     if "cpu" not in (parent / "cgroup.controllers").read_text(encoding="ascii").split():
         raise OSError(f"{parent} has no controller cpu")
     if parent != root:
