@@ -117,7 +117,7 @@ const CUTS: readonly (readonly [string, string])[] = [
   ['l&&"function"!=typeof k||$[s]===k', '$[s]===k'],
   ['h?(l||y&&(', 'h?(y&&('],
   ['$===x||l&&t.data==x||', '$===x||'],
-  // More of components of classes, and of errors
+  // Further code of class components, and of errors
   ['v=e.length;try{if(M=', 'if(M='],
   ['(r.__c=d,2&d.__g&&(d.__g|=1))', 'r.__c=d'],
   [',1&d.__g&&(d.__g&=-4)', ''],

@@ -20,7 +20,7 @@ const call = (status: number, reason?: string): LiveEvent => ({
   requestId: 'req_1', durationMs: 1, last4: '0tBx', ...(reason === undefined ? {} : { reason }),
 });
 
-test('a call to correct names what to fill in, and never an amount that is refused again', () => {
+test('the command that repeats a refused seat has a place for its amount', () => {
   (globalThis as { location?: object }).location = { origin: 'https://games.example' };
   const body = bodyFor('POST', '/partner/matches');
   const command = curlOf('test', 'POST', '/partner/matches', body);

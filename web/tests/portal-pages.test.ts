@@ -38,7 +38,7 @@ const failed: Attempt = {
   responseBody: '', test: false, resend: true, statusCode: 503,
 };
 
-test('a try that failed after the address was saved is not denied', () => {
+test('a failed try is told, unless the address was saved after it', () => {
   const says = (last: number) => textOf(answerOf(webhook, [failed], 'test', { since: 1, last }));
   assert.match(says(NOW - 60), /^The last try failed: it was answered with 503\./);
   assert.match(says(0), /^The last try failed/);
@@ -65,7 +65,7 @@ test('the saves of an address are looked for behind the first page of the log', 
   assert.deepEqual(savesOf('three', log), { since: 0, last: 0 });
 });
 
-test('a log that is cut short claims no try from before what was read of it', async () => {
+test('a try older than what was read of the log is not taken for one at the address', async () => {
   let read = 0;
   const api = reading(() => ({ events: [other(NOW - ++read)], nextCursor: 'more' }));
   const log = await readSaves(api, 'test');
@@ -91,7 +91,7 @@ test('a search follows the cursor of the seats, also behind an empty page', asyn
   assert.equal(countOfFound(found), 'at least 100 waiting seats');
 });
 
-test('what a search finds is called what it is', () => {
+test('a search names what it found: a seat, waiting seats or pending seats', () => {
   const found = { matches: [], hasMore: false };
   assert.equal(countOfFound({ ...found, kind: 'seatId', seats: seats(1, 'ended') }), 'a seat');
   const both = [...seats(2), ...seats(1, 'pending')];

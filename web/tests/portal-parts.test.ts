@@ -57,7 +57,7 @@ test('the latest day that may be final is yesterday, from half an hour after mid
   assert.equal(latestFinal(Date.UTC(2026, 2, 1, 23, 59, 59)), '20260228');
 });
 
-test('days are counted across months, and what is no day is known', () => {
+test('days are counted across months, and a text that is no day is recognised', () => {
   assert.equal(plusDays('20280228', 2), '20280301');
   assert.equal(plusDays('20260101', -1), '20251231');
   assert.equal(daysIn('20260228', '20260301'), 2);

@@ -44,7 +44,7 @@ type Reader = Pick<Api, 'read'>;
 interface Wanted {
   environment: Environment;
   text: string;
-  /** The filters, as they follow in the query. An id is looked up whatever they are. */
+  /** The filters, as the query of the call has them. An id is looked up whatever they are. */
   filters: string;
 }
 

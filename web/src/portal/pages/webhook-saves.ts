@@ -14,12 +14,12 @@ const PAGES_MAX = 10;
 /** The saves of an environment, the newest first. */
 export interface SaveLog {
   saves: readonly LoggedEvent[];
-  /** Up to when an older save may be missing, in epoch seconds. 0: none that matters is missing. */
+  /** Saves before this time, in epoch seconds, may be missing. 0: none that matters is missing. */
   reach: number;
 }
 
 export interface Saves {
-  /** Since when nudges go to the address, in epoch seconds. 0: longer than is known. */
+  /** Attempts since then went to the address, in epoch seconds. 0: all, as far as is known. */
   since: number;
   /** When the address was last saved. Saving it again clears the failures. 0: not known. */
   last: number;

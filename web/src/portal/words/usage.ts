@@ -92,7 +92,7 @@ export function valueOf(measure: Measure, value: number): string {
   return `${countOf(value)} ${value === 1 ? noun : more}`;
 }
 
-/** The picked day beside the others: `the most of these days`. A day without any says enough. */
+/** How the picked day compares with the others, such as `, the most of these days`, or nothing. */
 function placeOf(days: readonly UsageDay[], picked: UsageDay, measure: Measure): string {
   if (days.length < 3 || picked[measure] === 0) return '';
   const values = days.map((day) => day[measure]);
