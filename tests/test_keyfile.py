@@ -31,7 +31,7 @@ def test_a_start_removes_what_a_killed_process_has_left(path: Path) -> None:
     assert path.read_text() == before
 
 
-def test_a_change_of_the_ring_removes_it_too(path: Path) -> None:
+def test_a_change_of_the_ring_removes_what_a_killed_process_has_left(path: Path) -> None:
     (path.parent / LEFT).unlink()
     keys = KeyFile(path, SystemRng(), make=False)
     (path.parent / LEFT).write_text("")

@@ -171,7 +171,7 @@ async def test_every_try_is_logged_with_its_outcome_the_newest_first(
         assert len({a.attempt_id for a in (first, second, third)}) == 3
 
 
-async def test_a_failed_nudge_counts_once_after_any_number_of_tries_and_a_delivered_one_clears_it(
+async def test_a_failed_nudge_counts_once_after_any_number_of_tries_and_a_delivery_clears_the_count(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(DOWN, DOWN, DOWN, GONE, DOWN, GONE, DOWN, DOWN, OK, GONE)

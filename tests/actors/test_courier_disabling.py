@@ -62,7 +62,7 @@ async def test_one_delivered_nudge_restarts_the_count(
         assert await s.failures() == 0
 
 
-async def test_the_endpoints_of_two_environments_count_apart(
+async def test_the_failures_of_two_environments_are_counted_separately(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(GONE)

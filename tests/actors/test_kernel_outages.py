@@ -16,7 +16,7 @@ from tests.actors.counter_cell import Add, CounterCell, Defer, Do, Resolve, Tell
 from tests.virtual import actor_system
 
 
-async def test_a_load_that_fails_is_tried_once_for_each_message_until_it_is_degraded(
+async def test_a_load_that_fails_is_tried_once_for_each_message_until_the_partner_is_degraded(
     autojump_clock: MockClock,
 ) -> None:
     async with actor_system() as system:
@@ -36,7 +36,7 @@ async def test_a_load_that_fails_is_tried_once_for_each_message_until_it_is_degr
         assert await counter.cell.ref.ask(Add()) == 1
 
 
-async def test_loads_that_fail_because_the_database_is_away_do_not_degrade(
+async def test_loads_that_fail_because_the_database_is_away_degrade_nobody(
     autojump_clock: MockClock,
 ) -> None:
     async with actor_system() as system:

@@ -100,7 +100,7 @@ async def test_old_tries_are_deleted_in_pages_for_each_partner_and_environment(
         assert {tx.partner_id for tx in written} == {"acme", "zebra"}
 
 
-async def test_one_of_several_nodes_prunes_its_own_partners_and_ends(
+async def test_pruning_on_one_of_several_nodes_leaves_the_partners_of_others_and_ends(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

@@ -60,7 +60,7 @@ async def test_a_result_moves_both_ratings_as_the_model_says(
         )
 
 
-async def test_ratings_of_games_environments_and_partners_are_apart(
+async def test_each_game_environment_and_partner_has_ratings_of_its_own(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

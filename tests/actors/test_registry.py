@@ -120,7 +120,7 @@ async def test_the_account_actor_takes_over_changes_that_were_written_past_it(
         (False, ("info", "account_changed_by_another_node")),
     ],
 )
-async def test_a_change_by_another_node_is_no_warning_and_one_by_a_stranger_is(
+async def test_a_change_by_another_node_is_logged_as_info_and_one_by_a_stranger_as_a_warning(
     tmp_path: Path, autojump_clock: MockClock, *, alone: bool, told: tuple[str, str]
 ) -> None:
     async with ready_core(tmp_path) as s:

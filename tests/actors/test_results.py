@@ -44,7 +44,7 @@ async def test_positions_leave_no_gap_and_rise_in_the_order_of_commits(
         assert [row.revision for row in await s.feed()] == [3, 3, 2]
 
 
-async def test_the_feeds_of_two_environments_and_partners_count_apart(
+async def test_each_partner_and_environment_counts_its_own_feed_positions(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

@@ -10,7 +10,7 @@ from tests.actors.ready_core import FLOOR, GAME, PRIZE, ready_core
 from tests.actors.scripted_settlement import ScriptedSettlement
 
 
-async def test_a_settlement_server_is_not_asked_for_their_stakes_and_the_money_adds_up(
+async def test_players_seated_together_involve_no_settlement_server_and_their_money_adds_up(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     port = ScriptedSettlement()

@@ -116,7 +116,7 @@ async def test_unlocking_a_tier_offers_it_again(tmp_path: Path, autojump_clock: 
         assert (await s.seat("alice")).status == "waiting"
 
 
-async def test_rake_is_what_both_stakes_leave_over_the_prize_and_the_loser_pays_it_first(
+async def test_rake_is_both_stakes_minus_the_prize_and_comes_first_from_the_losers_stake(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

@@ -204,7 +204,7 @@ def test_the_answers_of_errors_say_where_they_are_explained() -> None:
         assert value["docUrl"] == f"https://games.example/docs/errors#{reason}"
 
 
-def test_a_field_of_an_error_is_published_as_always_or_sometimes_there() -> None:
+def test_each_field_of_an_error_is_published_as_always_or_as_sometimes_present() -> None:
     assert published(ERRORS["day_not_final"])["optionalFields"] == ("latestDay",)
     for kind in ERRORS.values():
         row = published(kind)

@@ -55,7 +55,7 @@ def test_a_node_may_be_ended_once_its_beat_has_stood_still_for_two_seconds() -> 
     assert may_end(almost.look([ONE], 12.0), "n1", me="n2", fresh=True)
 
 
-def test_an_observer_that_is_not_fresh_ends_nobody() -> None:
+def test_a_node_that_may_not_answer_from_memory_itself_ends_nobody() -> None:
     assert not may_end(watch(ONE, 10.0, 13.0), "n1", me="n2", fresh=False)
 
 
@@ -102,7 +102,7 @@ def test_a_beat_newer_than_the_one_seen_waits_the_whole_hold() -> None:
     assert answers_from(seen, 0, Last(Beat("n1", 7, 2), EPOCH), 12.1) == 12.1 + HOLD_S
 
 
-def test_a_shard_whose_owner_had_just_taken_it_waits_for_the_owner_before_too() -> None:
+def test_a_shard_whose_owner_had_just_taken_it_waits_for_the_previous_owner_too() -> None:
     """`n1` is silent, and took the shard from a third node that may have beaten just before."""
     seen = Sightings()
     for now, epochs in ((10.0, {0: 3}), (10.5, {0: 3}), (11.4, {0: 4}), (11.5, {})):
@@ -123,7 +123,7 @@ def test_a_shard_that_came_back_between_two_looks_waits_for_the_owner_in_between
     assert answers_from(seen.look([ONE], 11.2, {0: EPOCH + 2}), 0, again, 11.3) == 11.2 + HOLD_S
 
 
-def test_a_shard_that_this_process_takes_again_waits_for_the_owner_before() -> None:
+def test_a_shard_that_this_process_takes_again_still_waits_for_the_previous_owner() -> None:
     lasts = {0: Last(ONE, EPOCH), 1: Last(ONE, EPOCH), 2: None}
     until = {0: 51.2, 2: 60.0}
     assert starts_of(Sightings(), lasts, {7}, until, 50.0) == {0: 51.2, 1: 50.0, 2: 50.0}

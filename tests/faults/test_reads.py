@@ -149,7 +149,7 @@ async def test_a_tier_snapshot_that_is_too_old_stops_only_tiers_and_seating(tmp_
         assert ok(await _seat(service, partner, "bob", "b"))["status"] == "matched"
 
 
-async def test_a_registry_just_short_of_too_old_still_answers(tmp_path: Path) -> None:
+async def test_a_registry_that_is_almost_too_old_still_answers(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         service.core.parts.registry.age.renew(trio.current_time() - TOO_OLD_S + 60)

@@ -95,7 +95,7 @@ async def test_a_handshake_whose_owner_cannot_be_reached_is_refused_with_503() -
     assert call.events == {"forward_not_reached": 1}
 
 
-async def test_a_client_that_gives_its_handshake_up_takes_it_away_from_the_owner() -> None:
+async def test_a_client_that_gives_up_its_handshake_ends_it_at_the_owner_too() -> None:
     ended = trio.Event()
 
     async def silent(stream: trio.SocketStream) -> None:

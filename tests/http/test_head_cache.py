@@ -64,7 +64,7 @@ def head_with(token: bytes, more: bytes = b"") -> bytes:
     )
 
 
-def test_every_head_says_the_same_whichever_heads_were_read_before() -> None:
+def test_a_head_is_read_alike_whichever_heads_were_read_before() -> None:
     heads = [
         line + b"\r\n" + first + spelling + token + rest
         for line, first, spelling, token, rest in product(LINES, FIRST, SPELLINGS, TOKENS, REST)

@@ -49,7 +49,7 @@ async def test_es384_and_both_names_of_eddsa_are_accepted(mock_clock: MockClock)
         assert await verify(token("EdDSA"), web) == ANN
 
 
-async def test_a_sign_in_is_told_by_sid_then_auth_time_then_jti_then_the_token_itself(
+async def test_a_sign_in_is_identified_by_sid_then_auth_time_then_jti_then_the_token_itself(
     mock_clock: MockClock,
 ) -> None:
     async def sign_in(**of: object) -> str:

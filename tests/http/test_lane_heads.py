@@ -143,7 +143,7 @@ def test_every_beginning_of_a_plain_head_may_become_plain() -> None:
     "start",
     [b"\n", b" GET /", b"get /", b"GET x", b"GET / HTTP/1.1\n", b"GET /\0", b"\x16\x03", b"HEAD /"],
 )
-def test_a_beginning_that_no_plain_head_has_is_not_waited_for(start: bytes) -> None:
+def test_a_head_is_not_waited_for_once_its_beginning_rules_out_a_plain_head(start: bytes) -> None:
     assert not may_become_plain(start)
 
 

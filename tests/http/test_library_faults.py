@@ -130,7 +130,8 @@ INDEX: dict[str, tuple[str, ...]] = {
         "http/test_sockets.py::test_a_segment_full_of_empty_frames_leaves_room_for_others",
     ),
     "13. a package called http hides the standard library's": (
-        "http/test_library_faults.py::test_the_standard_librarys_http_is_not_hidden",
+        "http/test_library_faults.py"
+        "::test_no_package_of_ours_hides_the_http_of_the_standard_library",
         "http/test_library_faults.py"
         "::test_the_command_line_starts_from_any_folder_that_is_not_a_package",
     ),
@@ -309,7 +310,7 @@ async def test_a_crash_in_quarts_nursery_takes_no_actor_down(
 # 13
 
 
-def test_the_standard_librarys_http_is_not_hidden() -> None:
+def test_no_package_of_ours_hides_the_http_of_the_standard_library() -> None:
     assert Path(http.__file__).is_relative_to(sysconfig.get_path("stdlib"))
     assert http.HTTPStatus(200).name == "OK"
     package = Path(pgs.__file__).parent

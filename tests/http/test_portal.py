@@ -153,7 +153,9 @@ def test_a_portal_into_which_nobody_could_sign_in_is_not_served(built: Path) -> 
     assert read_portal(ISSUER, "portal", "portal", built) is None
 
 
-def test_an_audience_of_its_own_asks_for_the_access_token(built: Path) -> None:
+def test_with_another_audience_than_the_client_id_the_portal_sends_the_access_token(
+    built: Path,
+) -> None:
     assert b"&quot;sends&quot;:&quot;access&quot;" in _read(built, "https://api.example").document
 
 

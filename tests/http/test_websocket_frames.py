@@ -87,7 +87,7 @@ def test_generated_frames_mean_what_they_mean_to_wsproto(seed: int) -> None:
     assert known == {str, bytes, type(None)}
 
 
-def test_a_message_over_the_limit_is_cut_and_a_flood_is_over() -> None:
+def test_a_message_over_the_limit_is_cut_and_a_flood_ends_the_reading() -> None:
     reader = FrameReader(LIMIT, FLOOD)
     [text] = reader.read(client_frame(b"x" * LIMIT))
     assert text == "x" * LIMIT

@@ -68,7 +68,7 @@ class Databases:
 
     @contextmanager
     def lent(self) -> Iterator[Self]:
-        """Take the databases back, at the end of a block, that it has used."""
+        """Take back, at the end of a block, the databases that it has used."""
         before = set(self._used)
         try:
             yield self
@@ -97,7 +97,7 @@ def fill(url: str, folder: Path) -> Filled:
 
 
 def empty(url: str) -> None:
-    """Give a database the rows again that it had when it was filled."""
+    """Give a database back the rows that it had when it was filled."""
     with psycopg.connect(url, autocommit=True) as connection:
         # Sessions of a service that has ended may still be closing, and hold its locks. The server
         # itself would look only every 100 ms whether a session has ended.

@@ -48,7 +48,9 @@ async def _pin(service: Service, partner: Partner, version: int) -> None:
     await service.account(partner.partner_id, SetPin(PLATFORM, "test", version))
 
 
-async def test_a_field_is_renamed_in_2_while_clients_of_1_see_no_change(service: Service) -> None:
+async def test_a_field_is_renamed_in_version_2_while_clients_of_version_1_see_no_change(
+    service: Service,
+) -> None:
     partner = await service.partner()
     call = service.public.call
     first = await call("GET", "/partner/me", partner.test, headers=V1)

@@ -1,4 +1,4 @@
-"""Databases for tests: in line, with a writer thread and faults, and empty with the schema."""
+"""Databases for tests: without a writer thread, with one and faults, and empty with the schema."""
 
 from collections.abc import Iterator
 from pathlib import Path

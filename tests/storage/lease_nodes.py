@@ -42,7 +42,7 @@ def database_of_nodes(server: Server) -> str:
 
 
 class _NoGuard:
-    """Stands for the database, which notes the writer's commits: here nothing but beats is."""
+    """Stands for the database, which is told of each committed group; here nobody writes."""
 
     def committed(self, commits: int) -> None:
         raise AssertionError("nobody writes rows of partners here")

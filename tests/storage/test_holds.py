@@ -7,7 +7,7 @@ from pgs.domain.leases import Beat, Last, Sightings
 from pgs.storage.postgres.holds import Holds
 
 
-def test_a_session_that_got_no_answer_is_waited_for_as_long_as_a_node_answers(
+def test_a_shard_that_a_session_may_have_taken_is_waited_for_as_long_as_a_node_answers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(leases, "HOLD_S", 60.0)

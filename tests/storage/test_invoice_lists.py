@@ -174,7 +174,7 @@ async def test_pages_list_the_matches_that_a_line_bills_by_their_end_and_id(
     assert found == expected
 
 
-async def test_only_ended_matches_of_the_lines_day_game_and_tier_are_behind_it(
+async def test_a_line_lists_only_ended_matches_of_its_day_game_and_tier(
     database: Database,
 ) -> None:
     play = Played(database)

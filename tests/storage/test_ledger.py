@@ -160,7 +160,7 @@ async def test_a_sound_ledger_is_sound_with_pages_of_any_size(
     assert totals.rows == 20
 
 
-async def test_the_check_never_reads_more_rows_of_a_ledger_than_a_page(
+async def test_the_check_reads_at_most_a_page_of_a_ledgers_rows_at_once(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checked, "PAGE", 4)

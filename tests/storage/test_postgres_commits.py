@@ -170,7 +170,7 @@ def test_a_malformed_address_is_refused_with_the_name_of_its_setting() -> None:
         connect("postgresql://pgs@/test?nonsense=1", "pgs test")
 
 
-def test_a_connection_that_was_closed_is_lost_for_every_way_to_use_it(url: str) -> None:
+def test_every_use_of_a_closed_connection_is_an_outage(url: str) -> None:
     connection = Connection(connect(url, "pgs test"), lambda _: None)
     connection.close()
     assert connection.is_lost

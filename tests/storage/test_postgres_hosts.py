@@ -152,7 +152,7 @@ def resolved(address: str, name: str) -> Opened:
     return Opened(told["host"], addresses[told["host"]], told["port"])
 
 
-def test_one_server_under_two_names_or_with_the_port_of_the_environment_is_not_another(
+def test_one_server_under_two_names_or_with_the_port_of_the_environment_counts_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(hosts, "connect", resolved)

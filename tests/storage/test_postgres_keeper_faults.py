@@ -99,7 +99,7 @@ async def test_a_node_that_starts_slowly_after_a_crash_keeps_its_session(
     assert "silent_session_ended" not in {entry["event"] for entry in logs}
 
 
-async def test_a_node_that_loses_its_session_while_it_waits_for_the_owner_before_waits_on(
+async def test_a_node_that_loses_its_session_while_it_waits_for_the_previous_owner_waits_on(
     url: str, operator: psycopg.Connection[Any], logs: list[EventDict]
 ) -> None:
     async with owner_of_all(url):
@@ -122,7 +122,7 @@ async def until_told(logs: list[EventDict], event: str) -> None:
     await until(lambda: event in {entry["event"] for entry in logs})
 
 
-async def test_a_node_names_itself_as_the_owner_of_its_shards_and_nobody_while_it_does_not_know(
+async def test_a_node_names_itself_as_owner_of_its_shards_and_no_owner_while_it_knows_none(
     url: str,
 ) -> None:
     node = LeaseNode(url, "n1")

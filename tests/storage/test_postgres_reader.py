@@ -108,7 +108,7 @@ async def test_a_refused_query_fails_alone_and_those_sent_with_it_are_answered(
     assert await reader.all("tiers.locks") == []
 
 
-async def test_all_queries_of_a_task_are_read_again_after_a_neighbours_error_and_of_one_moment(
+async def test_after_a_neighbours_error_all_queries_of_a_task_are_read_again_as_of_one_moment(
     database: PostgresDatabase, operator: psycopg.Connection
 ) -> None:
     database.start()
@@ -285,6 +285,6 @@ async def test_a_read_after_the_reader_was_closed_while_it_connects_fails(door: 
         await reader.all("tiers.locks")
 
 
-async def test_the_reader_that_all_tasks_share_has_no_block_as_of_one_moment(door: Door) -> None:
+async def test_the_reader_that_all_tasks_share_refuses_a_block_as_of_one_moment(door: Door) -> None:
     with pytest.raises(RuntimeError, match="a reader of its own"):
         PipelineReader(door).one_moment()

@@ -49,7 +49,7 @@ def test_shards_of_a_node_that_does_not_come_back_are_taken_a_little_later() -> 
     assert len(of("n1", sharing.shares(nobody, {"n1"}, 10.0 + RETURN_S))) == SHARDS
 
 
-def test_nothing_is_left_to_a_node_that_is_drained_or_to_none() -> None:
+def test_no_shard_is_left_to_a_former_owner_that_is_drained_or_unknown() -> None:
     sharing = Sharing("n1")
     sharing.note(look(TURNED, n1=5, n2=5))
     sharing.begin(10.0)
@@ -61,7 +61,7 @@ def test_nothing_is_left_to_a_node_that_is_drained_or_to_none() -> None:
     assert len(of("n1", alone.shares(look({}, n1=1), {"n1"}, 10.0))) == SHARDS
 
 
-def test_a_node_is_given_shards_once_it_has_beaten_since_it_began() -> None:
+def test_a_node_is_given_shards_once_it_has_made_enough_beats() -> None:
     sharing, own = Sharing("n1"), range(SHARDS)
     owners = dict.fromkeys(own, "n1")
     assert given(sharing, look(owners, n1=9, n2=READY_BEATS - 1), own) == []
@@ -87,7 +87,7 @@ def test_no_more_shards_are_given_than_the_other_nodes_have_taken() -> None:
     assert len(given(sharing, look(some, n1=9, n2=9), own)) == GIVE_MAX
 
 
-def test_a_new_session_has_given_nothing() -> None:
+def test_shards_given_in_an_earlier_session_do_not_count_in_a_new_one() -> None:
     sharing, own = Sharing("n1"), range(SHARDS)
     for shard in range(GIVE_MAX):
         sharing.gave(shard)

@@ -101,7 +101,7 @@ test('strict mode, which runs every effect twice, leaves one frame', async () =>
   assert.equal(made.mounted.filter(({ unmounted }) => !unmounted).length, 0);
 });
 
-test('the frame offers another match only to a page that wants to know of it', async () => {
+test('the frame offers another match only in a page that gives onAgain', async () => {
   const heard = [], offered = [];
   for (const [serviceUrl, wanted] of [
     ['https://one.example', {}],

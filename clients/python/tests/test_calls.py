@@ -70,7 +70,7 @@ def test_a_seat_is_repeated_with_the_same_key_after_a_failure_that_may_pass(
     assert len(script.pauses) == 2
 
 
-def test_an_answer_that_an_earlier_call_got_is_not_taken_for_an_answer() -> None:
+def test_an_answer_to_an_earlier_call_is_not_taken_for_one_to_a_later_call() -> None:
     again = (200, SEAT, {"X-Request-Id": "req_1"})
     script = Script(again, again, (200, {**SEAT, "status": "ended"}, {"X-Request-Id": "req_2"}))
     client = script.client()
