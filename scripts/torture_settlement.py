@@ -25,7 +25,7 @@ from typing import Annotated
 import trio
 import typer
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # the tests share the torture
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for the import from tests
 
 from tests.torture.money import Scale, torture
 

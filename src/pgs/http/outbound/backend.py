@@ -34,8 +34,8 @@ WIRE_MAX: Final = 256 * 1024
 chain, a full head and a full body together."""
 
 _READ_BYTES: Final = 4096
-"""Bytes of one read: a typical response fits. The read that gets the end of the head may also get
-the beginning of the body, which is shorter than this."""
+"""Bytes of one read: a typical response fits. A read that reaches the end of the head may also
+bring the beginning of the body, always fewer bytes than this."""
 
 
 class PinnedBackend(httpcore.AsyncNetworkBackend):
