@@ -60,7 +60,7 @@ export function isRunning(play: Play): boolean {
   return play.match !== null && play.ending === null;
 }
 
-/** Returns the id of the match on the screen, or null if none is there that has not ended. */
+/** Returns the id of the match on the screen while that match runs, else null. */
 export function runningMatchId(play: Play): string | null {
   return isRunning(play) && play.match !== null ? play.match.matchId : null;
 }
