@@ -66,7 +66,7 @@ async def test_a_partner_whose_actors_break_too_often_is_degraded_for_its_cool_d
         assert await counter.cell.ref.ask(Add()) == 3, "the count began afresh"
 
 
-async def test_all_actors_of_a_degraded_partner_do_nothing_and_no_others(
+async def test_all_actors_of_a_degraded_partner_do_nothing_and_those_of_others_go_on(
     autojump_clock: MockClock,
 ) -> None:
     async with actor_system() as system:

@@ -185,7 +185,7 @@ async def test_what_a_server_holds_stays_open_while_no_server_is_set(
         await s.check_money()
 
 
-async def test_only_seats_of_one_settlement_are_paired_and_each_is_paid_by_its_own(
+async def test_only_seats_of_one_settlement_are_paired_and_that_settlement_pays_them(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

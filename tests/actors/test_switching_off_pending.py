@@ -63,7 +63,7 @@ async def test_a_pending_seats_mark_outlives_the_reactivation(
         await s.check_money()
 
 
-async def test_a_pending_seat_marked_for_closing_is_declined_if_its_stake_is(
+async def test_a_pending_seat_marked_for_closing_is_declined_if_its_stake_is_declined(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     port = ScriptedSettlement(of_charge={"alice": ["pending", "declined"]})

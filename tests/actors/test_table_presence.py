@@ -90,7 +90,7 @@ async def test_a_player_at_another_table_is_not_present_at_this_one(
         assert presence["deadlineAtMs"] == at(89) * 1000
 
 
-async def test_one_snapshot_answers_the_first_join_and_one_each_later_one(
+async def test_the_first_join_and_each_later_one_is_answered_with_one_snapshot(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

@@ -45,7 +45,7 @@ def test_each_language_loads_only_its_script_and_that_of_the_game(
     context.close()
 
 
-def test_the_language_of_the_address_is_not_loaded_after_the_browsers_own(
+def test_a_language_in_the_address_is_loaded_in_place_of_the_browsers_own(
     browser: Browser, service: SharedService, partner: Partner, site: str
 ) -> None:
     context = browser.new_context(locale="de")

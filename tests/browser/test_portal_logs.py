@@ -47,7 +47,7 @@ def test_a_change_opens_with_all_that_is_recorded_and_leads_to_its_key(
     expect(admin.page.locator("tr[data-row].on")).to_have_attribute("data-row", key["keyId"])
 
 
-def test_a_phone_shows_all_of_what_was_done(admin: Visitor) -> None:
+def test_the_event_log_on_a_phone_shows_each_change_as_a_whole(admin: Visitor) -> None:
     page = admin.page
     addresses = ("a@demo.example", "a-person-with-a-long-name.of-a-long-family@branch.demo.example")
     entries = [
@@ -110,7 +110,7 @@ def test_changes_are_shown_from_a_day_to_a_day(admin: Visitor) -> None:
     expect(admin.page.get_by_label("To", exact=True)).to_have_value("")
 
 
-def test_a_time_names_its_second_its_zone_and_the_readers_own(
+def test_a_time_is_told_to_the_second_in_utc_and_in_the_zone_of_the_reader(
     browser: Browser, demo: dict[str, str]
 ) -> None:
     visitor = Visitor(browser, demo, timezone_id="Asia/Kolkata", locale="en-GB")

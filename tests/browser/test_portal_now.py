@@ -98,7 +98,7 @@ def test_seats_matches_and_nudges_come_and_a_pause_holds_them_back(viewer: Visit
     by_key(viewer.demo, "POST", f"/partner/test/matches/{match_id}/decide", winner)
 
 
-def test_calls_of_live_and_test_are_streamed_apart_and_a_reopened_page_has_none(
+def test_calls_of_live_and_test_are_streamed_separately_and_a_reload_shows_none(
     viewer: Visitor,
 ) -> None:
     _listen(viewer, "live")

@@ -99,7 +99,7 @@ LOCALS = st.text(
 
 
 @given(LOCALS, LOCALS)
-def test_two_plain_addresses_are_the_same_exactly_when_their_lower_case_is(
+def test_two_plain_addresses_are_the_same_exactly_if_their_lower_case_forms_are_equal(
     one: str, other: str
 ) -> None:
     assert same_address(f"{one}@acme.example", f"{one.swapcase()}@ACME.example")

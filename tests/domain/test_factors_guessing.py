@@ -47,7 +47,7 @@ def test_the_fifth_lock_without_a_right_code_stays_until_a_reset() -> None:
     assert factor_state(factor, now) == FactorState(True, None, None, None, needs_reset=True)
 
 
-def test_a_right_code_between_them_starts_the_count_of_locks_anew() -> None:
+def test_a_right_code_between_two_locks_starts_the_count_of_locks_anew() -> None:
     factor, now = ENROLLED, NOW
     for number in range(2 * MAX_LOCKS):
         factor = wrong(factor, MAX_WRONG_CODES, now)

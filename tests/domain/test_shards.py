@@ -32,7 +32,7 @@ def test_a_text_that_is_no_slot_has_no_shard(text: str) -> None:
 
 
 @given(owners, nodes)
-def test_every_shard_goes_to_a_node_and_no_two_nodes_differ_by_more_than_one(
+def test_every_shard_goes_to_a_node_and_the_shares_of_two_nodes_differ_by_at_most_one(
     owners: dict[int, str], nodes: set[str]
 ) -> None:
     shares = share_out(owners, nodes)

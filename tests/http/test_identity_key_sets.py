@@ -33,7 +33,7 @@ from tests.virtual import START
 
 @pytest.mark.parametrize("alg", ["PS256", "RS256"])
 @pytest.mark.parametrize("named", [None, "PS256", "RS256"])
-async def test_an_rsa_key_serves_the_algorithm_that_it_names_or_both(
+async def test_an_rsa_key_serves_the_algorithm_that_it_names_and_both_if_it_names_none(
     alg: str, named: str | None, mock_clock: MockClock
 ) -> None:
     web = Web(**{JWKS_URL: key_set(jwk("RS256", kid=f"{alg}-first", alg=named))})
