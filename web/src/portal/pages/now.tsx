@@ -30,7 +30,7 @@ interface Budget {
   burst: number;
 }
 
-/** The rows that are shown, those that a pause holds back, and how many calls are left. */
+/** The rows that are shown, those that a pause holds back, and how many calls the limit allows. */
 function useRows({ api, environment }: PageProps) {
   const [rows, setRows] = useState(() => keptRows(api, environment));
   const [waiting, setWaiting] = useState<LiveEvent[]>([]);
