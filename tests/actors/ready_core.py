@@ -226,7 +226,7 @@ async def ready_core(
 
 
 def tend_every(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the chores of every second less often, so that a long virtual time has fewer wake-ups."""
+    """Run the chores that run every second less often, so that virtual time has fewer wake-ups."""
     chores = [
         msgspec.structs.replace(chore, every_s=seconds, first_after_s=seconds)
         if chore.wait is None and chore.every_s <= 1
