@@ -15,7 +15,7 @@ from pgs.app import open_core
 from pgs.clock import SystemClock
 from pgs.config import Config
 from pgs.devissuer.people import Person
-from pgs.devissuer.signing import Signer
+from pgs.devissuer.signing import Signer, new_key
 from pgs.domain.invites import Invite
 from pgs.operator.ready_partners import ReadyPartner
 
@@ -36,7 +36,7 @@ class Issuer:
     """
 
     def __init__(self, cluster: Cluster) -> None:
-        self._signer = Signer(ISSUER, CLIENT_ID, SystemClock())
+        self._signer = Signer(ISSUER, CLIENT_ID, SystemClock(), new_key())
         self._processes: list[subprocess.Popen[bytes]] = []
         folder = cluster.folder / "issuer"
         folder.mkdir()
