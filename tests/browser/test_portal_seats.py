@@ -1,15 +1,18 @@
 """Seats that wait for an opponent in the portal: the list, the search and the page of one."""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.axe import axe_faults_in_both_schemes
 from tests.browser.members import by_key, seat
 from tests.browser.visitor import Visitor
 
 pytestmark = pytest.mark.browser
+
+_LATER_MS: Final = 11_000
+"""Milliseconds after which a page that follows by itself has been due to read again."""
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +77,65 @@ def test_the_list_of_waiting_seats_leads_to_the_match_once_a_seat_is_taken_back(
     viewer.open("/portal/test/seats")
     page.locator("tbody tr", has_text="wait-301").wait_for()
     expect(row).to_have_count(0)
+
+
+def test_waiting_seats_follow_by_themselves_while_the_page_is_seen(
+    viewer: Visitor, demo: dict[str, str], waiting: Any
+) -> None:
+    page = viewer.page
+    page.clock.install()
+    viewer.go("test/seats", "Waiting seats")
+    rows = page.locator("tbody tr")
+    expect(rows).to_contain_text(["wait-301"])
+    seat(demo, "wait-303", "w3", gameId="reversi")
+    page.clock.fast_forward(_LATER_MS)
+    expect(rows).to_contain_text(["wait-301", "wait-303"])
+    reads: list[str] = []
+    page.on("request", lambda request: reads.append(request.url))
+    page.evaluate("Object.defineProperty(document, 'hidden', { value: true, configurable: true })")
+    for _ in range(3):
+        page.clock.fast_forward(_LATER_MS)
+    page.evaluate("delete document.hidden")
+    with page.expect_response("**/partner/admin/seats?*"):
+        page.clock.fast_forward(_LATER_MS)
+    assert len([url for url in reads if "/admin/seats?" in url]) == 1
+    expect(page.get_by_role("button", name="Refresh")).to_have_count(0)
+
+
+def test_the_page_of_a_seat_becomes_that_of_its_match_by_itself(
+    viewer: Visitor, demo: dict[str, str]
+) -> None:
+    page = viewer.page
+    page.clock.install()
+    first = seat(demo, "wait-304", "w4", gameId="connect-four")
+    viewer.go(f"test/seats/{first['seatId']}", "wait-304 waits for an opponent")
+    expect(page.get_by_role("button", name="Refresh")).to_have_count(0)
+    paired = seat(demo, "wait-305", "w5", gameId="connect-four")
+    page.clock.fast_forward(_LATER_MS)
+    page.wait_for_url(f"**/portal/test/matches/{paired['matchId']}")
+
+
+def test_a_list_of_seats_that_was_read_further_stays_as_long(viewer: Visitor, waiting: Any) -> None:
+    page = viewer.page
+    page.clock.install()
+    reads: list[str] = []
+
+    def answer(route: Route) -> None:
+        reads.append(route.request.url)
+        begin = 500 if "cursor=" in route.request.url else 0
+        seats = [
+            waiting | {"seatId": f"sea_{number}", "playerId": f"p-{number}-{len(reads)}"}
+            for number in range(begin, begin + (100 if begin else 500))
+        ]
+        route.fulfill(json={"seats": seats, "nextCursor": None if begin else "500"})
+
+    page.route("**/partner/admin/seats?*", answer)
+    viewer.go("test/seats", "Waiting seats")
+    viewer.press("Show more")
+    rows = page.locator("tbody tr")
+    expect(rows).to_have_count(600)
+    page.clock.fast_forward(_LATER_MS)
+    expect(rows.last).to_contain_text("p-599-4")
+    expect(rows).to_have_count(600)
+    page.unroute_all()
+    assert len(reads) == 4

@@ -104,16 +104,24 @@ export function useReadingOf<T>(api: Api, read: () => Promise<T>): Reading<T> {
     setValue(null);
     setError(null);
     void readAgain();
-    const again = () => void readAgain();
-    addEventListener(READ_AGAIN, again);
-    return () => removeEventListener(READ_AGAIN, again);
   }, [readAgain]);
+  useReadWithAll(readAgain);
   useEffect(() => {
     if (error === null || !mayPass(error)) return;
     const timer = setTimeout(() => void readAgain(), AGAIN_MS);
     return () => clearTimeout(timer);
   }, [error, readAgain]);
   return { value, at, error, readAgain };
+}
+
+/** Reads again whenever everything that is shown is read again. `wanted`: whether to do so. */
+export function useReadWithAll(readAgain: () => Promise<void>, wanted = true): void {
+  useEffect(() => {
+    if (!wanted) return;
+    const again = () => void readAgain();
+    addEventListener(READ_AGAIN, again);
+    return () => removeEventListener(READ_AGAIN, again);
+  }, [readAgain, wanted]);
 }
 
 /** How often a page that waits for other people is read again, in milliseconds. */

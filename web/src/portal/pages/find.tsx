@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { go, useQuery } from '../address';
 import type { Environment } from '../api';
-import { PageFrame, Problem, READ_AGAIN, useReading } from '../page';
+import { PageFrame, Problem, useReading, useReadWithAll } from '../page';
 import type { PageProps } from '../page';
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
@@ -159,12 +159,7 @@ function Latest({
     LATEST,
   );
   const atBegin = entries === null || entries.length <= LATEST;
-  useEffect(() => {
-    if (!atBegin) return; // a list that was read further is not cut short
-    const again = () => void readAgain();
-    addEventListener(READ_AGAIN, again);
-    return () => removeEventListener(READ_AGAIN, again);
-  }, [atBegin, readAgain]);
+  useReadWithAll(readAgain, atBegin); // a list that was read further is not cut short
   if (error !== null) return <Problem error={error} />;
   const isFiltered = filters.asked !== '';
   if (entries === null && !isFiltered) return null;

@@ -8,7 +8,7 @@ import type { Seat } from '../match/match';
 import { GameAndTier } from '../parts/game-and-tier';
 import { WaitingSeats } from '../match/waiting';
 import { curlOf } from '../now/curl';
-import { BoldFirst, PageFrame, useReading } from '../page';
+import { BoldFirst, PageFrame, useKeptFresh, useReading, useReadWithAll } from '../page';
 import type { PageProps } from '../page';
 import { Button, LinkButton } from '../parts/button';
 import { Card } from '../parts/card';
@@ -47,6 +47,8 @@ export function waitsSay(
 function All({ api, environment }: PageProps) {
   const path = `seats?environment=${environment}`;
   const { entries, whole, error, more, readAgain } = useList<Seat>(api, path, 'seats', false);
+  useReadWithAll(readAgain);
+  useKeptFresh(readAgain);
   const seats = [...(entries ?? [])].sort((one, other) => one.seatedAt - other.seatedAt);
   return (
     <PageFrame
@@ -57,11 +59,6 @@ function All({ api, environment }: PageProps) {
         ) : (
           <BoldFirst parts={waitsSay(seats, whole, environment)} />
         )
-      }
-      acts={
-        <Button icon="again" onPress={() => void readAgain()}>
-          Refresh
-        </Button>
       }
       error={error}
       loading={entries === null}
@@ -109,6 +106,7 @@ const findIn = (environment: Environment, text: string) =>
 function One({ api, environment, id }: PageProps & { id: string }) {
   const path = `seats/${encodeURIComponent(id)}?environment=${environment}`;
   const { value: seat, error, readAgain } = useReading<Seat>(api, path);
+  useKeptFresh(readAgain, seat !== null && seat.status !== 'declined');
   const matchId = seat?.matchId ?? null;
   useEffect(() => {
     if (matchId !== null) go(linkTo(environment, 'matches', matchId), true);
@@ -130,11 +128,6 @@ function One({ api, environment, id }: PageProps & { id: string }) {
         }
         answer={
           unknown ? `Nothing in ${environment} has this id.` : seat && <Answer seat={seat} />
-        }
-        acts={
-          <Button icon="again" onPress={() => void readAgain()}>
-            Refresh
-          </Button>
         }
         error={unknown ? null : error}
         loading={seat === null && !unknown}

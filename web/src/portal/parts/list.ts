@@ -7,7 +7,10 @@ import type { Api } from '../api';
 export const ENTRIES_MAX = 10_000;
 /** Entries of a page unless the caller asks for fewer: the most that the service sends at once. */
 export const PAGE = 500;
-/** How many pages one read takes, because filters may leave few entries of a page, or none. */
+/**
+ * How many pages one read takes. Filters may leave few entries of a page, or none, and a long list
+ * is read again with all its pages.
+ */
 const PAGES_MAX = 10;
 
 interface Page {
@@ -21,6 +24,7 @@ export interface List<T> {
   whole: boolean;
   error: unknown;
   more(): void;
+  /** Reads as many entries as there are now, unless a read is under way. */
   readAgain(): Promise<void>;
 }
 
@@ -39,10 +43,12 @@ export function useList<T>(
   const [cursor, setCursor] = useState<string | null>(null);
   const [error, setError] = useState<unknown>(null);
   const turn = useRef(0);
+  const now = useRef({ busy: false, count: 0 });
   const read = useCallback(
-    async (begun: readonly T[], after: string | null) => {
+    async (begun: readonly T[], after: string | null, wanted: number) => {
       turn.current += 1;
       const mine = turn.current;
+      now.current.busy = true;
       try {
         const glue = path.includes('?') ? '&' : '?';
         let [next, from] = [begun, after];
@@ -56,23 +62,29 @@ export function useList<T>(
           next = [...next, ...(page[name] ?? [])].slice(0, ENTRIES_MAX);
           from = page.nextCursor;
           turns += 1;
-        } while (from !== null && next.length < begun.length + size && turns < PAGES_MAX);
+        } while (from !== null && next.length < wanted && turns < PAGES_MAX);
+        now.current.count = next.length;
         setEntries(next);
         setCursor(next.length < ENTRIES_MAX ? from : null);
         setError(null);
       } catch (failed) {
         if (mine === turn.current) setError(failed);
+      } finally {
+        if (mine === turn.current) now.current.busy = false;
       }
     },
     [api, path, name, size],
   );
-  const readAgain = useCallback(() => read([], null), [read]);
+  const readAgain = useCallback(async () => {
+    if (!now.current.busy) await read([], null, Math.max(now.current.count, size));
+  }, [read]);
   useEffect(() => {
     setEntries(null);
-    void readAgain();
-  }, [readAgain]);
+    void read([], null, size);
+  }, [read]);
   const more = () => {
-    if (entries !== null && cursor !== null && error === null) void read(entries, cursor);
+    if (entries === null || cursor === null || error !== null) return;
+    void read(entries, cursor, entries.length + size);
   };
   useEffect(() => {
     if (all) more();
