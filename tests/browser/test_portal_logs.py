@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.axe import axe_faults_in_both_schemes
 from tests.browser.portal_answers import NEWEST_AT, answer_figures, answer_logs
@@ -47,8 +48,8 @@ def test_a_change_opens_with_all_that_is_recorded_and_leads_to_its_key(
     expect(admin.page.locator("tr[data-row].on")).to_have_attribute("data-row", key["keyId"])
 
 
-def test_the_event_log_on_a_phone_shows_each_change_as_a_whole(admin: Visitor) -> None:
-    page = admin.page
+def _invites(page: Page, count: int) -> tuple[str, str]:
+    """Answer with invites of two addresses, a short and a long one in turn; return these."""
     addresses = ("a@demo.example", "a-person-with-a-long-name.of-a-long-family@branch.demo.example")
     entries = [
         {
@@ -58,19 +59,75 @@ def test_the_event_log_on_a_phone_shows_each_change_as_a_whole(admin: Visitor) -
             "action": "invite.created",
             "detail": {"email": addresses[number % 2], "role": "developer"},
         }
-        for number in range(200)
+        for number in range(count)
     ]
-    told = {"events": entries, "nextCursor": None, "hasMore": False}
-    page.route("**/partner/admin/events?*", lambda route: route.fulfill(json=told))
+
+    def answer(route: Route) -> None:
+        query = parse_qs(urlsplit(route.request.url).query)
+        begin = int(query.get("cursor", ["0"])[0])
+        end = begin + int(query["limit"][0])
+        more = str(end) if end < count else None
+        route.fulfill(json={"events": entries[begin:end], "nextCursor": more})
+
+    page.route("**/partner/admin/events?*", answer)
+    return addresses
+
+
+def test_a_phone_shows_all_of_what_was_done_in_rows_as_high_as_that_needs(admin: Visitor) -> None:
+    page = admin.page
+    short, long = _invites(page, 200)
     page.set_viewport_size({"width": 360, "height": 700})
     admin.go("events", "Event log")
-    page.locator("tr[data-row]", has_text=addresses[1]).first.wait_for()
+    page.locator("tr[data-row]", has_text=long).first.wait_for()
     cut = """cells => cells.filter(cell => cell.scrollHeight > cell.clientHeight + 1
       || cell.getBoundingClientRect().bottom > cell.parentElement.getBoundingClientRect().bottom)
       .map(cell => cell.textContent)"""
     assert page.locator("tr[data-row] > .fills").evaluate_all(cut) == []
+    high = "(rows, address) => rows.find(row => row.textContent.includes(address)).offsetHeight"
+    rows = page.locator("tr[data-row]")
+    assert rows.evaluate_all(high, short) < rows.evaluate_all(high, long)
     assert axe_faults_in_both_schemes(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.set_viewport_size({"width": 1280, "height": 800})
+    assert rows.evaluate_all(high, short) == rows.evaluate_all(high, long)
+    page.unroute_all()
+
+
+_COVERED = """async () => {
+  const settle = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+  const bare = [];
+  const look = async (by) => {
+    scrollBy(0, by);
+    await settle();
+    await settle();
+    const rows = [...document.querySelectorAll('tr[data-row]')];
+    const first = rows[0].getBoundingClientRect().top;
+    const last = rows.at(-1).getBoundingClientRect().bottom;
+    const numbers = rows.map(row => Number(row.ariaRowIndex ?? row.getAttribute('aria-rowindex')));
+    const inTurn = numbers.every((number, at) => at === 0 || number === numbers[at - 1] + 1);
+    if (first > 0 || last < innerHeight || !inTurn) bare.push([scrollY, first, last, inTurn]);
+  };
+  scrollTo(0, 1000);
+  await settle();
+  for (let step = 0; step < 30; step += 1) await look(431);
+  await look(document.documentElement.scrollHeight / 2);
+  for (let step = 0; step < 30; step += 1) await look(-431);
+  return bare;
+}"""
+
+
+def test_ten_thousand_rows_of_two_heights_scroll_on_a_phone(admin: Visitor) -> None:
+    page = admin.page
+    _invites(page, 10_000)
+    page.set_viewport_size({"width": 360, "height": 700})
+    admin.go("events?kind=invite", "Event log")
+    page.get_by_text("10,000 of the newest 10,000.").wait_for()
+    assert page.evaluate(_COVERED) == []
+    assert page.locator("tr[data-row]").count() < 100
+    admin.go("events?open=evt_7001", "Event log")
+    expect(page.locator('tr[data-row="evt_7001"]')).to_be_in_viewport()
+    page.keyboard.press("End")
+    page.locator('tr[data-row="evt_9999"]').wait_for()
     page.set_viewport_size({"width": 1280, "height": 800})
     page.unroute_all()
 

@@ -13,12 +13,13 @@ import { offsetOf, rowsShown, WHOLE_MAX } from '../src/portal/parts/window';
 import { answerOf, dueSays, firstSays, monthSays, owed } from '../src/portal/words/invoices';
 
 test('the rows that are drawn cover what is visible, and the rest keeps its height', () => {
-  const total = 10_000;
-  for (const opened of [null, { index: 40, height: 333 }, { index: 9_999, height: 333 }]) {
-    const whole = offsetOf(total, 40, opened);
+  const low = Array.from({ length: 10_000 }, () => 40);
+  const mixed = low.map((height, row) => height + (row % 7) * 19);
+  for (const heights of [low, mixed, low.with(40, 373), mixed.with(9_999, 373)]) {
+    const whole = offsetOf(heights, heights.length);
     for (const top of [-500, 0, 39, 1_640, 1_900, 2_400, 123_456, whole - 900, whole + 5]) {
-      const { first, end, above, below } = rowsShown(total, 40, top, 900, opened);
-      const drawn = offsetOf(end, 40, opened) - offsetOf(first, 40, opened);
+      const { first, end, above, below } = rowsShown(heights, top, 900);
+      const drawn = offsetOf(heights, end) - offsetOf(heights, first);
       assert.equal(above + drawn + below, whole);
       assert.ok(end - first <= 60, `${end - first} rows`);
       const from = Math.max(0, Math.min(top, whole));
@@ -26,7 +27,7 @@ test('the rows that are drawn cover what is visible, and the rest keeps its heig
       assert.ok(above + drawn >= Math.min(whole, Math.max(0, top + 900)));
     }
   }
-  assert.deepEqual(rowsShown(WHOLE_MAX, 40, 9_999, 900), {
+  assert.deepEqual(rowsShown(low.slice(0, WHOLE_MAX), 9_999, 900), {
     first: 0,
     end: WHOLE_MAX,
     above: 0,

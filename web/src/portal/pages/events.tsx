@@ -116,16 +116,6 @@ function keep(entries: readonly Entry[], names: Names) {
   save('event-log.csv', [heads, ...rows]);
 }
 
-/** Characters that fit into a line of a phone at least, even if long names break badly. */
-const LINE_MIN = 30;
-
-/** The lines in which every sentence about a change fits on a phone. */
-const linesOf = (entries: readonly Entry[], names: Names) =>
-  entries.reduce(
-    (lines, entry) => Math.max(lines, Math.ceil(sentenceOf(entry, names).length / LINE_MIN)),
-    1,
-  );
-
 const FILTERS = ['q', 'kind', 'who', 'from', 'to'];
 
 export default function Events({ api, environment }: PageProps) {
@@ -167,7 +157,7 @@ export default function Events({ api, environment }: PageProps) {
             keyOf={(entry) => entry.eventId}
             whole={list.whole}
             onNearEnd={list.more}
-            lines={linesOf(shown, names)}
+            tall
             open={open}
             detail={(entry) => <Opened {...{ entry, names, environment }} />}
           />

@@ -1,9 +1,9 @@
 /** A table of up to thousands of rows, of which only those near the visible part are drawn. */
 
 import type { ComponentChildren, RefObject } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Column } from './table';
-import { rowsShown } from './window';
+import { offsetOf, rowsShown } from './window';
 import type { Shown } from './window';
 
 /** Pixels of a row until one has been measured. */
@@ -21,11 +21,10 @@ interface LongTableProps<Row> {
   /** Whether the rows are all that there are. */
   whole: boolean;
   /**
-   * On a phone, the number of lines of the column that fills the row; that column is then as wide
-   * as the row. Every row gives it this many, because all rows have one height. Without a number,
-   * the column is cut to two lines.
+   * Whether, on a phone, the column that fills the row is as wide as the row and shows all that it
+   * has. Otherwise it is cut to two lines.
    */
-  lines?: number;
+  tall?: boolean;
   /** The row under which `detail` is open. */
   open?: string | null;
   detail?(row: Row): ComponentChildren;
@@ -33,54 +32,85 @@ interface LongTableProps<Row> {
   onNearEnd?(): void;
 }
 
-function useWindow(total: number, openIndex: number) {
+/** Where the rows begin, in pixels from the window's top. A phone does not show their head. */
+const beginOf = (body: HTMLTableSectionElement): number =>
+  (body.previousElementSibling ?? body).getBoundingClientRect().top;
+
+/** Pixels of a row that is drawn, with what is open under it. */
+function heightOf(row: HTMLElement): number {
+  const next = row.nextElementSibling;
+  const opened = next instanceof HTMLElement && next.dataset.detail !== undefined ? next : null;
+  return row.offsetHeight + (opened?.offsetHeight ?? 0);
+}
+
+/**
+ * Which rows are drawn, and how high all are. A row that was never drawn counts as high as the
+ * first ones are on average. That is not changed by later ones, because the rows would jump.
+ */
+function useWindow(keys: readonly string[]) {
   const body = useRef<HTMLTableSectionElement>(null);
-  const [place, setPlace] = useState({ top: 0, height: innerHeight, row: ROW_PX, opened: 0 });
-  useLayoutEffect(() => {
-    const look = () => {
-      const section = body.current;
-      if (section === null) return;
-      const row = section.querySelector<HTMLElement>('[data-row]')?.offsetHeight ?? ROW_PX;
-      const opened = section.querySelector<HTMLElement>('[data-detail]')?.offsetHeight ?? 0;
-      const head = section.closest('table')?.tHead ?? section;
-      const top = Math.round(-head.getBoundingClientRect().bottom);
-      const next = { top, height: innerHeight, row, opened };
-      setPlace((now) => (JSON.stringify(now) === JSON.stringify(next) ? now : next));
-    };
-    look();
+  const known = useRef({ width: innerWidth, usual: 0, rows: new Map<string, number>() });
+  const [place, setPlace] = useState({ top: 0, height: innerHeight, measured: 0 });
+  const look = useCallback(() => {
+    const section = body.current;
+    if (section === null) return;
+    const now = known.current;
+    if (now.width !== innerWidth) known.current = { width: innerWidth, usual: 0, rows: new Map() };
+    const { rows } = known.current;
+    let changed = false;
+    const drawn = section.querySelectorAll<HTMLElement>('[data-row]');
+    for (const row of drawn) {
+      const [key, height] = [row.dataset.row ?? '', heightOf(row)];
+      changed ||= rows.get(key) !== height;
+      rows.set(key, height);
+    }
+    if (known.current.usual === 0 && rows.size > 0) {
+      known.current.usual = [...rows.values()].reduce((sum, row) => sum + row, 0) / rows.size;
+    }
+    const top = Math.round(-beginOf(section));
+    setPlace((was) =>
+      changed || was.top !== top || was.height !== innerHeight
+        ? { top, height: innerHeight, measured: was.measured + 1 }
+        : was,
+    );
+  }, []);
+  useLayoutEffect(look); // after each drawing, because it may have drawn rows for the first time
+  useEffect(() => {
     addEventListener('scroll', look, { passive: true });
     addEventListener('resize', look);
     return () => {
       removeEventListener('scroll', look);
       removeEventListener('resize', look);
     };
-  }, [total, openIndex]);
-  const opened = openIndex < 0 ? null : { index: openIndex, height: place.opened };
-  return { body, shown: rowsShown(total, place.row, place.top, place.height, opened) };
+  }, [look]);
+  const { rows, usual } = known.current;
+  const heights = keys.map((key) => rows.get(key) ?? (usual || ROW_PX));
+  return { body, heights, shown: rowsShown(heights, place.top, place.height) };
 }
 
 /** Scrolls to the row that the address names, once it is there. */
 function useSought(
   open: string | null,
   openIndex: number,
+  heights: readonly number[],
   body: RefObject<HTMLTableSectionElement | null>,
 ) {
   const sought = useRef(open !== null);
   useLayoutEffect(() => {
-    const head = body.current?.closest('table')?.tHead;
-    if (!sought.current || openIndex < 0 || !head) return;
-    sought.current = false;
-    const row = body.current?.querySelector<HTMLElement>('[data-row]')?.offsetHeight ?? ROW_PX;
-    const at = head.getBoundingClientRect().bottom + openIndex * row;
-    if (at + row > innerHeight) scrollBy(0, at - innerHeight / 3);
-  }, [openIndex]);
+    if (!sought.current || openIndex < 0 || body.current === null) return;
+    // Until the row is drawn, its place is known roughly.
+    const row = body.current.querySelector('.on')?.getBoundingClientRect();
+    const at = row?.top ?? beginOf(body.current) + offsetOf(heights, openIndex);
+    sought.current = row === undefined;
+    if ((row?.bottom ?? at + ROW_PX) > innerHeight || at < 0) scrollBy(0, at - innerHeight / 3);
+  });
 }
 
 export function LongTable<Row>(props: LongTableProps<Row>) {
-  const { label, columns, rows, keyOf, whole, open = null, detail, lines, onNearEnd } = props;
-  const openIndex = open === null ? -1 : rows.findIndex((row) => keyOf(row) === open);
-  const { body, shown } = useWindow(rows.length, openIndex);
-  useSought(open, openIndex, body);
+  const { label, columns, rows, keyOf, whole, open = null, detail, tall, onNearEnd } = props;
+  const keys = rows.map(keyOf);
+  const { body, heights, shown } = useWindow(keys);
+  useSought(open, open === null ? -1 : keys.indexOf(open), heights, body);
   const near = shown.end >= rows.length - NEAR_END;
   useEffect(() => {
     if (near && !whole) onNearEnd?.();
@@ -88,8 +118,7 @@ export function LongTable<Row>(props: LongTableProps<Row>) {
   return (
     <div class="long" role="region" aria-label={label} tabIndex={0}>
       <table
-        class={lines === undefined ? 't cards even' : 't cards even tall'}
-        style={lines === undefined ? undefined : `--lines: ${lines}`}
+        class={tall ? 't cards even tall' : 't cards even'}
         role="table"
         aria-label={label}
         aria-rowcount={whole ? rows.length + 1 : -1}

@@ -5,13 +5,6 @@ const SPARE = 12;
 /** A table with no more rows than this is drawn whole. */
 export const WHOLE_MAX = 200;
 
-export interface Opened {
-  /** The row under which something is open. */
-  index: number;
-  /** In pixels. */
-  height: number;
-}
-
 export interface Shown {
   first: number;
   /** The row after the last one that is drawn. */
@@ -21,39 +14,30 @@ export interface Shown {
   below: number;
 }
 
-/** Returns the pixels from the table's top to a row. */
-export function offsetOf(row: number, rowHeight: number, opened: Opened | null): number {
-  const extra = opened !== null && row > opened.index ? opened.height : 0;
-  return row * rowHeight + extra;
-}
-
-function rowAt(pixels: number, rowHeight: number, opened: Opened | null): number {
-  if (opened === null) return Math.floor(pixels / rowHeight);
-  const under = (opened.index + 1) * rowHeight;
-  if (pixels < under) return Math.floor(pixels / rowHeight);
-  return Math.max(opened.index, Math.floor((pixels - opened.height) / rowHeight));
-}
+/** Returns the pixels from the table's top to a row. `heights`: the pixels of each row. */
+export const offsetOf = (heights: readonly number[], row: number): number =>
+  heights.slice(0, row).reduce((sum, height) => sum + height, 0);
 
 /**
- * Returns the rows to draw of `total`. `top` is where the visible part begins, in pixels from the
- * table's top, and may be negative. `height` is how high it is.
+ * Returns the rows to draw. `heights`: the pixels of each row, with what is open under it. `top` is
+ * where the visible part begins, in pixels from the table's top, and may be negative. `height` is
+ * how high it is.
  */
-export function rowsShown(
-  total: number,
-  rowHeight: number,
-  top: number,
-  height: number,
-  opened: Opened | null = null,
-): Shown {
+export function rowsShown(heights: readonly number[], top: number, height: number): Shown {
+  const total = heights.length;
   if (total <= WHOLE_MAX) return { first: 0, end: total, above: 0, below: 0 };
-  const within = (row: number) => Math.min(Math.max(row, 0), total);
-  const first = within(rowAt(top, rowHeight, opened) - SPARE);
-  const end = Math.max(first, within(rowAt(top + height, rowHeight, opened) + 1 + SPARE));
-  const whole = offsetOf(total, rowHeight, opened);
+  let [whole, begin, behind] = [0, 0, 0]; // `begin` and `behind`: rows that end above a line
+  for (const row of heights) {
+    whole += row;
+    if (whole <= top) begin += 1;
+    if (whole <= top + height) behind += 1;
+  }
+  const first = Math.max(begin - SPARE, 0);
+  const end = Math.min(behind + 1 + SPARE, total);
   return {
     first,
     end,
-    above: offsetOf(first, rowHeight, opened),
-    below: whole - offsetOf(end, rowHeight, opened),
+    above: offsetOf(heights, first),
+    below: whole - offsetOf(heights, end),
   };
 }
