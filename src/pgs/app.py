@@ -113,16 +113,18 @@ async def open_core(
                 system.nursery.start_soon(shards.keeper.run)
             try:
                 keeper = shards.keeper if shards else None
-                yield Core(parts, directory, chores, keeper, portal_url=_portal_url(config))
+                portal = portal_url(config, config.base_url)
+                yield Core(parts, directory, chores, keeper, portal_url=portal)
             finally:
                 await _wind_up(parts)
     finally:
         database.close()
 
 
-def _portal_url(config: Config) -> str:
+def portal_url(config: Config, base_url: str) -> str:
+    """Return the portal's address, or an empty text if it is not served or `base_url` is empty."""
     served = config.identity_issuer and config.identity_client_id
-    return f"{config.base_url}/portal" if served and config.base_url else ""
+    return f"{base_url}/portal" if served and base_url else ""
 
 
 def _make_settlements(

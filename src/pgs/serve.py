@@ -16,7 +16,7 @@ import trio
 from pgs.actors.core import Core
 from pgs.actors.maintenance.registers import refresh_registry
 from pgs.actors.ports import NudgePort, SettlementPort
-from pgs.app import open_core
+from pgs.app import open_core, portal_url
 from pgs.clock import Clock, RandomBlock, SystemClock, SystemRng
 from pgs.config import Config
 from pgs.domain.hosts import read_suffixes
@@ -128,7 +128,7 @@ async def running(
             try:
                 async with (
                     _listening(config, edge, app, services, public, limits, on_public_event),
-                    _operating(core, config) as operator,
+                    _operating(service.core, config) as operator,
                 ):
                     _tell_started(service, config, readiness)
                     try:
@@ -144,8 +144,12 @@ async def running(
 def _service(
     core: Core, config: Config, internal_url: str, public: socket.socket
 ) -> RunningService:
+    """Return the service. Without `PGS_BASE_URL` its address is the listener's own."""
     here = f"http://{address_of(public)}"
-    return RunningService(core, config.base_url or here, internal_url, here)
+    base_url = config.base_url or here
+    known = "" if base_url.startswith(_WILDCARDS) else base_url
+    core = msgspec.structs.replace(core, portal_url=portal_url(config, known))
+    return RunningService(core, base_url, internal_url, here)
 
 
 def _services(

@@ -34,7 +34,7 @@ def demo(tmp_path: Path) -> Iterator[dict[str, str]]:
             check=True,
         )
         assert json.loads(made.stdout)["partnerId"] == "fresh"
-        yield running
+        yield running | {"inviteUrl": json.loads(made.stdout)["inviteUrl"]}
 
 
 def _connect_and_take_the_key(new: Visitor) -> None:
@@ -66,7 +66,7 @@ def test_a_new_admin_goes_from_the_invite_to_a_decided_match(
     new = Visitor(browser, demo)
     page = new.page
     began = time.monotonic()
-    new.open("/portal")
+    page.goto(demo["inviteUrl"])
     new.sign_in("Devi Demo")
     page.get_by_role("heading", name="Fresh Games invites you").wait_for()
     new.press("Accept and go on")

@@ -179,3 +179,20 @@ async def test_a_start_warns_of_a_listener_on_every_address_without_a_base_url(
     warnings = [line["next_step"] for line in lines if line["event"] == "no_base_url"]
     assert len(warnings) == warned
     assert all("PGS_BASE_URL" in step for step in warnings)
+
+
+@pytest.mark.parametrize(
+    ("listen", "base_url", "known"),
+    [
+        ("127.0.0.1:0", "https://games.example", True),
+        ("127.0.0.1:0", "", True),
+        ("0.0.0.0:0", "", False),
+    ],
+)
+async def test_the_link_of_an_invite_names_the_address_of_the_running_service_if_one_is_known(
+    tmp_path: Path, listen: str, base_url: str, known: bool
+) -> None:
+    portal = {"identity_issuer": "http://127.0.0.1:1", "identity_client_id": "portal"}
+    async with running(config_for(tmp_path, listen=listen, base_url=base_url, **portal)) as service:
+        link = service.core.link_of_invite("ivt_1")
+    assert link == (f"{base_url or service.listening}/portal/join/ivt_1" if known else None)
