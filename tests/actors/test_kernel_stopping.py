@@ -8,7 +8,7 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from pgs.actors.kernel.cell import IDLE_CLOSE_S
-from pgs.actors.kernel.mail import LATER, Crashed, Envelope, Message, Overloaded
+from pgs.actors.kernel.mail import LATER, Crashed, Envelope, Interrupted, Message, Overloaded
 from pgs.actors.kernel.system import STOP_GRACE_S, System
 from pgs.storage.transactions import Stmt, Tx
 from tests.actors.counter_cell import Add, CounterCell, Defer, Do, Resolve, Tell
@@ -146,7 +146,7 @@ async def test_cancelling_the_nursery_without_stopping_answers_everybody_within_
         nursery.cancel_scope.cancel()
     await wait_all_tasks_blocked()
     assert trio.current_time() == STOP_GRACE_S
-    assert [type(asked.result) for asked in asks] == [Crashed, int, Crashed, Overloaded]
+    assert [type(asked.result) for asked in asks] == [Interrupted, int, Interrupted, Overloaded]
 
 
 async def test_an_ask_after_the_nursery_has_closed_is_answered() -> None:

@@ -7,8 +7,10 @@ of failures in a row nor the number of nudges in flight.
 
 import math
 
+import trio
+
 from pgs.actors.delivery.endpoint import KnownEndpoint
-from pgs.actors.kernel.mail import Crashed, Envelope, Overloaded
+from pgs.actors.kernel.mail import Crashed, Envelope, Interrupted, Overloaded
 from pgs.actors.messages.courier import LoneTryDone, TryDone
 from pgs.actors.partners import PartnerActors
 from pgs.actors.parts import Parts
@@ -103,7 +105,12 @@ async def deliver_lone_try(
             resend=flight.match_id is not None,
         )
         envelope.answer(await partner.courier(environment).ask(LoneTryDone(done), math.inf))
-    except (Overloaded, Crashed):
+    except (Overloaded, Interrupted):
+        envelope.fail(Interrupted("the lone try was made and could not be logged"))
+    except trio.Cancelled:  # the service stops, or the session with the database has ended
+        envelope.fail(Interrupted("the lone try was cut short"))
+        raise
+    except Crashed:
         envelope.fail(Crashed("the lone try was made and could not be logged"))
     finally:
         # Only the first answer counts, so this changes nothing if the asker has one already.

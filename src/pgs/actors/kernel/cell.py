@@ -25,6 +25,7 @@ from pgs.actors.kernel.mail import (
     Crashed,
     Degraded,
     Envelope,
+    Interrupted,
     Message,
     NotOwned,
     Overloaded,
@@ -219,7 +220,7 @@ class Cell:
                     pass
         finally:
             self._running = False
-            self._abandon_deferred()
+            self._abandon_deferred(Interrupted)
             self._refuse_queued()
             self.system.leave(self)
             if self._given_up is not None:
@@ -263,7 +264,7 @@ class Cell:
                 raise
             return
         except BaseException:
-            envelope.fail(Crashed("stopped in the middle"))
+            envelope.fail(Interrupted("stopped in the middle"))
             raise
         if answer is LATER:
             envelope.keep_in(self._deferred)
@@ -301,7 +302,7 @@ class Cell:
             self.system.report(
                 "store_outage", error, actor=self.name, message=type(envelope.message).__name__
             )
-            envelope.fail(Crashed("the write failed"))
+            envelope.fail(Interrupted("the write failed"))
         else:
             return False
         return True
@@ -309,19 +310,20 @@ class Cell:
     def _broke(self, error: Exception, envelope: Envelope | None, *, counts: bool) -> None:
         """Fail the message and all deferred asks. `counts`: also record a crash."""
         outage = isinstance(error, StoreOutage)
+        kind = Interrupted if outage or isinstance(error, Interrupted) else Crashed
         message = type(envelope.message).__name__ if envelope else None
         self.system.report(
             "store_outage" if outage else "actor_broke", error, actor=self.name, message=message
         )
         if envelope is not None:
             noun = error.noun if isinstance(error, ReadFailed | Crashed) else None
-            envelope.fail(Crashed(type(error).__name__, noun))
-        self._abandon_deferred()
+            envelope.fail(kind(type(error).__name__, noun))
+        self._abandon_deferred(kind)
         if counts and self.restarts.crashed(trio.current_time()):
             self.system.report(
                 "partner_degraded", actor=self.name, seconds=self.restarts.limit.cool_down_s
             )
 
-    def _abandon_deferred(self) -> None:
+    def _abandon_deferred(self, kind: type[Crashed]) -> None:
         while self._deferred:
-            next(iter(self._deferred)).fail(Crashed("the actor ended before it could answer"))
+            next(iter(self._deferred)).fail(kind("the actor ended before it could answer"))

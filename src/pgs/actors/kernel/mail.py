@@ -45,6 +45,14 @@ class Crashed(Exception):
         self.noun = noun
 
 
+class Interrupted(Crashed):
+    """The work on the message ended in the middle, and no bug of the actor was the cause.
+
+    The database failed, the session with it ended, or the process stops. As with `Crashed`, the
+    caller cannot know what was done.
+    """
+
+
 class Degraded(Crashed):
     """Nothing was done: the partner is degraded, because its actors broke too often."""
 

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import structlog
 import trio
 
-from pgs.actors.kernel.mail import Overloaded
+from pgs.actors.kernel.mail import Interrupted, Overloaded
+from pgs.storage.transactions import StoreOutage
 
 TEND_S = 1.0
 """Seconds between two checks of all mailboxes. An ask that waits past its deadline is refused at
@@ -67,7 +68,12 @@ class System:
         try:
             await work(*args)
         except Exception as error:
-            self.report("child_crashed", error, work=getattr(work, "__qualname__", repr(work)))
+            outage = isinstance(error, StoreOutage | Interrupted)
+            self.report(
+                "store_outage" if outage else "child_crashed",
+                error,
+                work=getattr(work, "__qualname__", repr(work)),
+            )
 
     def enter(self, cell: RunningActor, run: Callable[[], Awaitable[None]]) -> None:
         """Start an actor's task. Raises `Overloaded` when the nursery is gone."""

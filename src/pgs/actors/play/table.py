@@ -19,7 +19,7 @@ import trio
 
 from pgs.actors.kernel.cell import Cell
 from pgs.actors.kernel.dispatch import DispatchingActor, Handler, Stale
-from pgs.actors.kernel.mail import LATER, Crashed, Envelope, Message, Overloaded
+from pgs.actors.kernel.mail import LATER, Crashed, Envelope, Interrupted, Message, Overloaded
 from pgs.actors.messages import table as m
 from pgs.actors.messages.seats import EndPlay
 from pgs.actors.partners import PartnerActors
@@ -316,7 +316,8 @@ class TableActor(DispatchingActor):
             except (Overloaded, WriterFull) as error:
                 envelope.fail(Overloaded(str(error)))
             except (Crashed, WriteFailed) as error:
-                envelope.fail(Crashed(str(error)))
+                outage = isinstance(error, WriteFailed | Interrupted)
+                envelope.fail((Interrupted if outage else Crashed)(str(error)))
 
     HANDLERS: ClassVar[Mapping[type[Message], Handler]] = {
         m.JoinTable: _join,

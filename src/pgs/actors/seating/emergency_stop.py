@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from pgs.actors.kernel.written import already_written
 from pgs.actors.messages.account.lifecycle import (
     EmergencyStop,
     StopFinished,
@@ -49,7 +50,8 @@ async def emergency_stop(
         with partner.parts.closings.begun(partner.partner_id, environments):
             off = await switch_off(partner, command, EMERGENCY, environments)
             if isinstance(reply := off.reply, StopMarked):
-                await partner.account().ask(StopFinished(command.environment, reply.generation))
+                with already_written():
+                    await partner.account().ask(StopFinished(command.environment, reply.generation))
                 return Stopped(command.environment, reply.at, off.ended)
             return reply
 

@@ -15,7 +15,8 @@ import structlog
 import trio
 from outcome import Error, Value
 
-from pgs.actors.kernel.mail import Command, Crashed, NotOwned, Overloaded
+from pgs.actors.kernel.mail import Command, Crashed, Interrupted, NotOwned, Overloaded
+from pgs.actors.kernel.written import already_written
 from pgs.actors.messages.account.command import AccountReply
 from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.actors.messages.seats import CloseMatches, CloseSeats
@@ -59,7 +60,8 @@ async def switch_off(
     """Switch play off and close what is open.
 
     `mark` is the command whose commit forbids new play, such as `SwitchAccount`. After that commit
-    no new play starts, even if this function raises. Within a minute, `close_switched_off` closes
+    no new play starts, even if this function raises: what then raises `Overloaded` or an outage
+    raises `Interrupted`. Within a minute, `close_switched_off` closes
     play that an inactive account still has.
     """
 
@@ -70,10 +72,11 @@ async def switch_off(
         reply = await partner.account().ask(mark)
         if isinstance(reply, Refusal | BadRequest):
             return SwitchedOff(reply, 0)
-        ended = [
-            await close_play(partner, environment, end_reason, wanted)
-            for environment in environments
-        ]
+        with already_written():
+            ended = [
+                await close_play(partner, environment, end_reason, wanted)
+                for environment in environments
+            ]
         return SwitchedOff(reply, sum(ended))
 
 
@@ -105,7 +108,7 @@ async def carry_through(partner: PartnerActors, work: Callable[[], Awaitable[T]]
         raise Overloaded("stopping")
     await done.wait()
     if not result:
-        raise Crashed("stopped in the middle")
+        raise Interrupted("stopped in the middle")
     return result[0].unwrap()
 
 

@@ -4,6 +4,7 @@ import msgspec
 import trio
 from msgspec import UNSET, UnsetType
 
+from pgs.actors.kernel.written import already_written
 from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.actors.messages.account.settings import SetDomain
 from pgs.actors.seating import switching_off
@@ -130,7 +131,10 @@ async def account_record(call: AdminCall, account: Account) -> AccountRecord:
 
 async def shown(call: AdminCall, reply: Account | Refusal | BadRequest) -> Answer:
     """Return a changed account's record, or the refusal."""
-    return await account_record(call, reply) if isinstance(reply, Account) else reply
+    if not isinstance(reply, Account):
+        return reply
+    with already_written():
+        return await account_record(call, reply)
 
 
 async def read_account(call: AdminCall) -> Answer:

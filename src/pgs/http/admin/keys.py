@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from pgs.actors.kernel.written import already_written
 from pgs.actors.messages.account.keys import KeyMinted, KeyRotated, MintKey, RevokeKey, RotateKey
 from pgs.domain.accounts import Account, ApiKey
 from pgs.domain.environments import Environment
@@ -150,7 +151,8 @@ async def revoke_key(call: AdminCall) -> Answer:
     reply = await change(call, RevokeKey, call.path["key_id"])
     if not isinstance(reply, ApiKey):
         return reply
-    return _record(call, reply, await _used(call, account_now(call)))
+    with already_written():
+        return _record(call, reply, await _used(call, account_now(call)))
 
 
 ENDPOINTS = (

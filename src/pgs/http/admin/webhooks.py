@@ -5,6 +5,7 @@ import trio
 from msgspec import UNSET, UnsetType
 
 from pgs.actors.delivery.lone_tries import seconds_until_test
+from pgs.actors.kernel.written import already_written
 from pgs.actors.messages.account.webhooks import (
     DisableWebhook,
     NoteResend,
@@ -169,7 +170,8 @@ async def resend(call: AdminCall) -> Answer:
     noted = await change(call, NoteResend, environment, attempt_id)
     if not isinstance(noted, ResendNoted):
         return noted
-    reply = await partner.courier(environment).ask(Resend(noted.match_id))
+    with already_written():
+        reply = await partner.courier(environment).ask(Resend(noted.match_id))
     return attempt_record(reply) if isinstance(reply, Attempt) else reply
 
 

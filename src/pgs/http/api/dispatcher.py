@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 import trio
 
-from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.errors import BadRequest, Refusal
 from pgs.http.api.activity import tell_of_answered, tell_of_refused
 from pgs.http.api.auth import KeyAuthenticator, Verdict, unauthorised
 from pgs.http.api.body import read_body
@@ -29,7 +29,7 @@ from pgs.http.api.endpoint import (
     SocketHandler,
     Stream,
 )
-from pgs.http.api.failures import answer_to_failure
+from pgs.http.api.failures import answer_to_failure, answer_to_lost
 from pgs.http.api.hints import explained, no_browser
 from pgs.http.api.responses import (
     INTERNAL_MESSAGE,
@@ -178,8 +178,7 @@ class Dispatcher:
         endpoint = found[0].get(method) if found else None
         if endpoint is None:
             return DirectAnswer(500, (JSON_TYPE,), encode({"error": INTERNAL_MESSAGE}))
-        answer = refuse(endpoint.crash) if endpoint.crash else Internal()
-        response = render(endpoint, answer, self._services.base_url)
+        response = render(endpoint, answer_to_lost(endpoint), self._services.base_url)
         return DirectAnswer(response.status, (JSON_TYPE,), encode(response.body))
 
     async def _handle(

@@ -77,7 +77,12 @@ class Plain(msgspec.Struct, frozen=True):
 
 
 class Internal(msgspec.Struct, frozen=True):
-    """A 500 without a reason code: the service has a fault."""
+    """A 500 without a reason code: the service has a fault.
+
+    `unknown`: the call may have been carried out, and repeating it could do its work twice.
+    """
+
+    unknown: bool = False
 
 
 Write = Callable[[bytes], Awaitable[None]]

@@ -2,10 +2,10 @@
 
 import structlog
 
-from pgs.actors.kernel.mail import Crashed, NotOwned, Overloaded
+from pgs.actors.kernel.mail import Crashed, Degraded, Interrupted, NotOwned, Overloaded
 from pgs.domain.errors import refuse
 from pgs.http.api.auth import overloaded
-from pgs.http.api.endpoint import Answer, Internal, Reply, Request
+from pgs.http.api.endpoint import Answer, Endpoint, Internal, Reply, Request
 from pgs.http.nodes.owners import NotHere
 from pgs.storage.transactions import StoreOutage, WriterFull
 
@@ -33,10 +33,27 @@ def answer_to_failure(request: Request, principal: object, failure: Exception) -
         if failure.noun is not None and endpoint.crash is None:
             on_event("read_failed")
             return refuse(endpoint.outage)
+        if isinstance(failure, Interrupted):  # no bug; the outage was counted where it was met
+            if type(failure.__cause__) in (Overloaded, WriterFull):
+                on_event("overloaded")
+            return answer_to_lost(endpoint)
     else:
         log.exception("handler_crashed", **_where(request, principal))
     on_event("handler_crashed")
-    return refuse(endpoint.crash) if endpoint.crash else Internal()
+    if isinstance(failure, Degraded) and not endpoint.crash:  # nothing was done
+        return Internal()
+    return answer_to_lost(endpoint)
+
+
+def answer_to_lost(endpoint: Endpoint) -> Answer:
+    """Return the answer to a call that may or may not have been carried out.
+
+    Every call with a key can be repeated: it then does nothing twice. A write of the admin API may
+    do its work again, such as minting another key, so its client is told to look first.
+    """
+    if endpoint.crash:
+        return refuse(endpoint.crash)
+    return Internal(unknown=endpoint.credential == "identity" and endpoint.method != "GET")
 
 
 def _where(request: Request, principal: object) -> dict[str, str | None]:

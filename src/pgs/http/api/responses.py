@@ -16,6 +16,12 @@ T = TypeVar("T")
 
 INTERNAL_MESSAGE: Final = "Something broke on our side. Try again shortly."
 
+UNKNOWN_MESSAGE: Final = (
+    "Something broke on our side, and this may have been done or not. "
+    "Look at the current state before you try again."
+)
+"""The message of a 500 after a write that a client cannot simply repeat."""
+
 JSON_TYPE: Final = (b"content-type", b"application/json")
 
 encode: Final = msgspec.json.Encoder().encode
@@ -72,7 +78,8 @@ def render(endpoint: Endpoint, answer: msgspec.Struct, base_url: str) -> Respons
         return Response(400, {"error": answer.message}, "refused_bad_request")
     if isinstance(answer, Plain):
         return Response(answer.status, {"error": answer.message}, "refused_plain")
-    return Response(500, {"error": INTERNAL_MESSAGE})
+    is_unknown = isinstance(answer, Internal) and answer.unknown
+    return Response(500, {"error": UNKNOWN_MESSAGE if is_unknown else INTERNAL_MESSAGE})
 
 
 async def refuse_method(send: Send, methods: Sequence[str], hint: str = "") -> None:

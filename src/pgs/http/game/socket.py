@@ -10,7 +10,7 @@ import structlog
 import trio
 from msgspec import UNSET
 
-from pgs.actors.kernel.mail import Crashed, NotOwned, Overloaded
+from pgs.actors.kernel.mail import Crashed, Interrupted, NotOwned, Overloaded
 from pgs.actors.messages import table as m
 from pgs.actors.partners import PartnerActors
 from pgs.actors.shared.presence import PlayerSocket, admits
@@ -157,9 +157,10 @@ class SocketHandler:
             self._parts.on_event("overloaded")
             return "rate_limited"
         except (Crashed, StoreOutage) as error:
-            self._parts.on_event(
-                "read_failed" if isinstance(error, StoreOutage) else "handler_crashed"
-            )
+            if not isinstance(error, Interrupted):  # counted where it was interrupted
+                self._parts.on_event(
+                    "read_failed" if isinstance(error, StoreOutage) else "handler_crashed"
+                )
             log.error(
                 "socket_message_failed", partner_id=self._session.partner_id, error=str(error)
             )

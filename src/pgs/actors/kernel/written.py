@@ -1,0 +1,23 @@
+"""What a call's errors say once its first step has been committed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pgs.actors.kernel.mail import Crashed, Degraded, Interrupted, Overloaded
+from pgs.storage.transactions import StoreOutage, WriterFull
+
+
+@contextmanager
+def already_written() -> Iterator[None]:
+    """Raise `Interrupted` in place of errors that say that nothing was done or could be read.
+
+    For the steps of a call after its first commit. A bug raises what it raised.
+    """
+    try:
+        yield
+    except (Overloaded, WriterFull, Degraded, StoreOutage) as error:
+        raise Interrupted(f"after a commit: {error}") from error
+    except Crashed as error:
+        if error.noun is None:
+            raise
+        raise Interrupted(f"after a commit: {error}") from error
