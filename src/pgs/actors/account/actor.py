@@ -195,7 +195,9 @@ class AccountActor(DispatchingActor):
         own = rows.insert_partner(after) if was is None else rows.update_partner(was, after)
         event = insert_event(self._partner_id, self._event(after.event_seq, by, write))
         tx = Tx(self._partner_id, (own, *write.stmts, event))
-        if await self._parts.database.writer.submit(tx) is Outcome.CONFLICT:
+        with self._parts.registry.committing(after):
+            outcome = await self._parts.database.writer.submit(tx)
+        if outcome is Outcome.CONFLICT:
             raise Stale
         self._account = after
         self._parts.registry.publish(after)

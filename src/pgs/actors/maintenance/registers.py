@@ -46,7 +46,9 @@ def _tell_written(parts: Parts, directory: PartnerDirectory, written: Iterable[s
         partner = directory.owned(partner_id)
         if partner is None:  # the node that owns the partner wrote them
             continue
-        if directory.is_alone:
+        if parts.registry.settle(partner_id):
+            log.info("account_commit_found", partner_id=partner_id)
+        elif directory.is_alone:
             log.warning("account_written_past_its_actor", partner_id=partner_id)
         else:  # for example, the partner's previous owner wrote them
             log.info("account_changed_by_another_node", partner_id=partner_id)

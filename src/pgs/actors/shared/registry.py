@@ -2,11 +2,13 @@
 
 An account actor publishes each change right after its commit, so the change is effective in this
 process at once. Changes that another node has committed are read within two seconds. Every minute a
-chore reads all rows again, to find changes that something else has written. While these readings
-fail, the last successful one is used until it is too old.
+chore reads all rows again, to find changes that something else has written. A reading may also find
+what an account actor has just committed and not published yet; that is no change by others. While
+these readings fail, the last successful one is used until it is too old.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 import msgspec
 import trio
@@ -50,6 +52,8 @@ class Registry:
         self._changes = 0  # changes of all accounts, as `count_changes` counts them
         self._keys: dict[str, KnownKey] = {}
         self._member_of: dict[str, str] = {}  # uid → partner id
+        self._committing: dict[str, Account] = {}
+        self._unconfirmed: dict[str, Account] = {}
 
     def is_closed(self, now: float) -> bool:
         """Return whether the snapshot is too old to answer from."""
@@ -96,6 +100,31 @@ class Registry:
             self._member_of[uid] = account.partner_id
         self._on_publish(account)
 
+    @contextmanager
+    def committing(self, account: Account) -> Iterator[None]:
+        """Let no reading in this block take `account` for a change by others.
+
+        The block is the account actor's commit. If the block raises, the account may be in the rows
+        later: see `settle`.
+        """
+        self._unconfirmed.pop(account.partner_id, None)
+        self._committing[account.partner_id] = account
+        try:
+            yield
+        except BaseException:
+            self._unconfirmed[account.partner_id] = account
+            raise
+        finally:
+            del self._committing[account.partner_id]
+
+    def settle(self, partner_id: str) -> bool:
+        """Return whether this process wrote the account, in a commit that was not confirmed."""
+        account = self._unconfirmed.get(partner_id)
+        if account is None or account != self._accounts.get(partner_id):
+            return False
+        del self._unconfirmed[partner_id]
+        return True
+
     async def refresh(self) -> list[str]:
         """Read every account again; return the ids of known accounts that others have changed.
 
@@ -103,12 +132,7 @@ class Registry:
         """
         read_at = trio.current_time()
         read = await read_in_bulk(self._database, read_accounts)
-        written = [
-            account
-            for account in read.values()
-            if not self._is_older(account) and self._accounts.get(account.partner_id) != account
-        ]
-        return self._take_over(written, read_at)
+        return self._take_over(read.values(), read_at)
 
     async def follow(self) -> list[str]:
         """Read the accounts that others have changed; return the ids of those known before.
@@ -127,17 +151,20 @@ class Registry:
             return await read_newer(reader, self._accounts.get)  # accounts are immutable values
 
         read = await read_in_bulk(self._database, newer)
-        return self._take_over(
-            [account for account in read if not self._is_older(account)], read_at
-        )
+        return self._take_over(read, read_at)
 
-    def _is_older(self, account: Account) -> bool:
-        """Return whether a later version was published while the rows were being read."""
+    def _is_news(self, account: Account) -> bool:
+        """Return whether an account that was read is neither known nor about to be published.
+
+        Its actor may have published this version or a later one while the rows were being read.
+        """
         known = self._accounts.get(account.partner_id)
-        return known is not None and known.version > account.version
+        is_older = known is not None and known.version > account.version
+        return not is_older and account not in (known, self._committing.get(account.partner_id))
 
-    def _take_over(self, written: list[Account], read_at: float) -> list[str]:
+    def _take_over(self, read: Iterable[Account], read_at: float) -> list[str]:
         """Publish what others have written; return the ids of the accounts known before."""
+        written = [account for account in read if self._is_news(account)]
         known = [one.partner_id for one in written if one.partner_id in self._accounts]
         for account in written:
             self.publish(account)
