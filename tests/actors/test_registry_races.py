@@ -47,12 +47,13 @@ class SlowToTell:
 async def slow_to_tell(s: ReadyCore, *, lost: bool = False) -> AsyncIterator[SlowToTell]:
     """Replace the writer for a block."""
     database = s.parts.database
-    writer = SlowToTell(database.writer, lost=lost)
+    real = database.writer
+    writer = SlowToTell(real, lost=lost)
     vars(database)["writer"] = writer
     try:
         yield writer
     finally:
-        vars(database)["writer"] = writer._writer
+        vars(database)["writer"] = real
 
 
 def _events(lines: list[Any]) -> list[str]:
