@@ -7,7 +7,7 @@ from typing import Any, cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs.actors.seating.seats_state import Seating
+from pgs.actors.seating.seats_state import SeatsState
 from pgs.actors.seating.staking import find_price
 from pgs.domain.accounts import Account, Licence, check_licence
 from pgs.domain.environments import Environment
@@ -78,7 +78,7 @@ def refused(
             system=SimpleNamespace(now=lambda: 0.0),
         ),
     )
-    outcome = find_price(cast("Seating", seats), tier_id, GAME, stake)
+    outcome = find_price(cast("SeatsState", seats), tier_id, GAME, stake)
     return outcome if isinstance(outcome, Refusal) else None
 
 

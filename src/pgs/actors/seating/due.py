@@ -8,12 +8,12 @@ from pgs.actors.messages.settlement import AskCharge
 from pgs.actors.messages.table import LookAgain
 from pgs.actors.seating.ending import close_seat, end_match
 from pgs.actors.seating.payouts import ask_for_payouts, side_of
-from pgs.actors.seating.seats_state import Seating
+from pgs.actors.seating.seats_state import SeatsState
 from pgs.domain.matches import Match, MatchDecision, MatchWithSeats
 from pgs.domain.seats import EndReason, Seat, SettlementSide, is_due, retry_at
 
 
-async def seat_due(seats: Seating, message: SeatDue, _: Envelope) -> None:
+async def seat_due(seats: SeatsState, message: SeatDue, _: Envelope) -> None:
     """Close a seat that found no opponent, or ask again for a stake that is pending."""
     seat = await seats.seat(message.seat_id)
     if seat is None or not is_due(seat.due_at, seats.parts.clock.now()):
@@ -24,7 +24,7 @@ async def seat_due(seats: Seating, message: SeatDue, _: Envelope) -> None:
         await _ask_for_charge_again(seats, seat)
 
 
-async def match_due(seats: Seating, message: MatchDue, _: Envelope) -> None:
+async def match_due(seats: SeatsState, message: MatchDue, _: Envelope) -> None:
     """End a match whose players have not come, or ask again for the payouts of an ended one."""
     match = await seats.match(message.match_id)
     if match is None or not is_due(match.due_at, seats.parts.clock.now()):
@@ -35,7 +35,7 @@ async def match_due(seats: Seating, message: MatchDue, _: Envelope) -> None:
         await _ask_for_payouts_again(seats, await seats.with_seats(match))
 
 
-async def _ask_for_charge_again(seats: Seating, seat: Seat) -> None:
+async def _ask_for_charge_again(seats: SeatsState, seat: Seat) -> None:
     plan = seats.plan()
     due_at = _ask_next_at(seats, seat.settlement, seat.seated_at, plan.now)
     plan.save(seat, msgspec.structs.replace(seat, due_at=due_at))
@@ -43,7 +43,7 @@ async def _ask_for_charge_again(seats: Seating, seat: Seat) -> None:
     seats.partner.settlement().tell(AskCharge(seat, again=True))
 
 
-async def _end_if_nobody_came(seats: Seating, match: Match) -> None:
+async def _end_if_nobody_came(seats: SeatsState, match: Match) -> None:
     """End a match to which nobody has come or whose game is not installed.
 
     If a player has come to a game that is installed, the clocks of the match's table decide.
@@ -57,7 +57,7 @@ async def _end_if_nobody_came(seats: Seating, match: Match) -> None:
     await end_match(seats, record, MatchDecision("no_contest", None, end_reason))
 
 
-async def _ask_for_payouts_again(seats: Seating, record: MatchWithSeats) -> None:
+async def _ask_for_payouts_again(seats: SeatsState, record: MatchWithSeats) -> None:
     plan = seats.plan()
     since = record.match.ended_at or plan.now
     due_at = _ask_next_at(seats, side_of(record), since, plan.now)
@@ -66,7 +66,7 @@ async def _ask_for_payouts_again(seats: Seating, record: MatchWithSeats) -> None
     ask_for_payouts(seats, record, again=True)
 
 
-def _ask_next_at(seats: Seating, side: SettlementSide, since: int, now: int) -> int:
+def _ask_next_at(seats: SeatsState, side: SettlementSide, since: int, now: int) -> int:
     """Return when to ask again if asking now brings no decision."""
     lot = seats.parts.rng.bytes(1)[0]
     return max(retry_at(since, now, lot), seats.parts.settlements.not_before(side, now))

@@ -16,7 +16,7 @@ from pgs.actors.messages.seats import (
 from pgs.actors.messages.table import LookAgain
 from pgs.actors.seating.payouts import ask_for_payouts
 from pgs.actors.seating.plan import Plan
-from pgs.actors.seating.seats_state import Seating
+from pgs.actors.seating.seats_state import SeatsState
 from pgs.domain import matches
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.matches import MatchDecision, MatchWithSeats, same_decision
@@ -30,7 +30,7 @@ NOT_A_PLAYER = BadRequest("winnerPlayerId must name a player of this match, or b
 
 
 async def decide_match(
-    seats: Seating, command: DecideMatch, _: Envelope
+    seats: SeatsState, command: DecideMatch, _: Envelope
 ) -> MatchWithSeats | Refusal | BadRequest:
     """Decide a match and return it. Repeating the same decision returns the match unchanged."""
     match = await seats.match(command.match_id)
@@ -46,7 +46,7 @@ async def decide_match(
     return record if same_decision(match, decision) else refuse("match_already_decided")
 
 
-async def end_play(seats: Seating, message: EndPlay, _: Envelope) -> None:
+async def end_play(seats: SeatsState, message: EndPlay, _: Envelope) -> None:
     """End a match as its table has decided, unless it has ended already."""
     match = await seats.match(message.match_id)
     if match is None or match.status != "started":
@@ -56,7 +56,7 @@ async def end_play(seats: Seating, message: EndPlay, _: Envelope) -> None:
 
 
 async def end_match(
-    seats: Seating, record: MatchWithSeats, decision: MatchDecision
+    seats: SeatsState, record: MatchWithSeats, decision: MatchDecision
 ) -> MatchWithSeats:
     """Commit a running match's end, ask for its payouts, and return the ended match."""
     plan = seats.plan()
@@ -66,7 +66,7 @@ async def end_match(
     return ended
 
 
-async def close_matches(seats: Seating, command: CloseMatches, _: Envelope) -> Closed:
+async def close_matches(seats: SeatsState, command: CloseMatches, _: Envelope) -> Closed:
     """End the given matches that still run, as no contest, in one transaction."""
     plan = seats.plan()
     decision = MatchDecision("no_contest", None, command.end_reason)
@@ -81,7 +81,7 @@ async def close_matches(seats: Seating, command: CloseMatches, _: Envelope) -> C
     return Closed(len(closed))
 
 
-async def close_seats(seats: Seating, command: CloseSeats, _: Envelope) -> Closed:
+async def close_seats(seats: SeatsState, command: CloseSeats, _: Envelope) -> Closed:
     """Close the given seats that still wait, in one transaction.
 
     Seats whose stake is pending are marked, to be closed when the stake is confirmed.
@@ -101,7 +101,7 @@ async def close_seats(seats: Seating, command: CloseSeats, _: Envelope) -> Close
     return Closed(len(closed))
 
 
-async def cancel_seat(seats: Seating, command: CancelSeat, _: Envelope) -> Seat | Refusal:
+async def cancel_seat(seats: SeatsState, command: CancelSeat, _: Envelope) -> Seat | Refusal:
     """Cancel a waiting seat and return it, or return why it cannot be cancelled."""
     seat = await seats.seat(command.seat_id)
     if seat is None:
@@ -113,7 +113,7 @@ async def cancel_seat(seats: Seating, command: CancelSeat, _: Envelope) -> Seat 
     return await close_seat(seats, seat, CANCELLED)
 
 
-async def close_seat(seats: Seating, seat: Seat, end_reason: EndReason) -> Seat:
+async def close_seat(seats: SeatsState, seat: Seat, end_reason: EndReason) -> Seat:
     """End a waiting seat in a match of its own, and ask for its refund. Return the seat."""
     plan = seats.plan()
     closed = _plan_closing(seats, plan, seat, end_reason)
@@ -122,14 +122,16 @@ async def close_seat(seats: Seating, seat: Seat, end_reason: EndReason) -> Seat:
     return closed.seats[0]
 
 
-def _plan_closing(seats: Seating, plan: Plan, seat: Seat, end_reason: EndReason) -> MatchWithSeats:
+def _plan_closing(
+    seats: SeatsState, plan: Plan, seat: Seat, end_reason: EndReason
+) -> MatchWithSeats:
     closed = matches.close_alone(seat, seats.new_match_id(), end_reason, plan.now)
     plan.insert_match(closed.match)
     return MatchWithSeats(closed.match, (plan.save(seat, closed.seats[0]),))
 
 
 async def _plan_end(
-    seats: Seating, plan: Plan, record: MatchWithSeats, decision: MatchDecision
+    seats: SeatsState, plan: Plan, record: MatchWithSeats, decision: MatchDecision
 ) -> MatchWithSeats:
     ended = plan.update_all(record, matches.end(record, decision, plan.now))
     if seats.environment == "live" and decision.outcome == "ended":
@@ -137,7 +139,7 @@ async def _plan_end(
     return ended
 
 
-async def _plan_ratings(seats: Seating, plan: Plan, ended: MatchWithSeats) -> None:
+async def _plan_ratings(seats: SeatsState, plan: Plan, ended: MatchWithSeats) -> None:
     """Plan the new ratings of the players of a match that ended with a result."""
     one, two = ended.seats
     if one.result is None:

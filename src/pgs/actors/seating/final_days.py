@@ -2,11 +2,11 @@
 
 from pgs.actors.kernel.mail import Envelope
 from pgs.actors.messages.seats import FinalDay, FinaliseDays
-from pgs.actors.seating.seats_state import Seating
+from pgs.actors.seating.seats_state import SeatsState
 from pgs.domain.days import last_final_day
 
 
-async def finalise_days(seats: Seating, _: FinaliseDays, __: Envelope) -> FinalDay:
+async def finalise_days(seats: SeatsState, _: FinaliseDays, __: Envelope) -> FinalDay:
     """Make every day final that can be final; return the last final day."""
     last = last_final_day(seats.parts.clock.now(), await seats.first_open_day())
     if last > seats.final_day:

@@ -3,13 +3,13 @@
 from pgs.actors.kernel.mail import Envelope
 from pgs.actors.messages.seats import PaidOut
 from pgs.actors.messages.settlement import PayOut
-from pgs.actors.seating.seats_state import Seating
+from pgs.actors.seating.seats_state import SeatsState
 from pgs.domain.matches import MatchWithSeats
 from pgs.domain.payouts import payout_id, payouts, record_money
 from pgs.domain.seats import SettlementSide
 
 
-def ask_for_payouts(seats: Seating, *ended: MatchWithSeats, again: bool = False) -> None:
+def ask_for_payouts(seats: SeatsState, *ended: MatchWithSeats, again: bool = False) -> None:
     """Ask settlement to pay what ended matches owe. Call it after the commit of their ends.
 
     `again`: settlement was asked before.
@@ -31,7 +31,7 @@ def side_of(record: MatchWithSeats) -> SettlementSide:
     return record.seats[0].settlement
 
 
-async def paid_out(seats: Seating, message: PaidOut, _: Envelope) -> None:
+async def paid_out(seats: SeatsState, message: PaidOut, _: Envelope) -> None:
     """Record payouts, refunds and rake on the seats of a match, and book its settlement."""
     match = await seats.match(message.match_id)
     if match is None or match.money != "due":

@@ -12,7 +12,7 @@ from pgs.actors.messages.seats import (
 )
 from pgs.actors.messages.settlement import AskCharge
 from pgs.actors.seating.payouts import ask_for_payouts
-from pgs.actors.seating.seats_state import Seating
+from pgs.actors.seating.seats_state import SeatsState
 from pgs.actors.seating.staking import charge_answered
 from pgs.domain.matches import MatchWithSeats
 from pgs.domain.payouts import payout_id, payouts
@@ -21,7 +21,7 @@ from pgs.storage.open_money import resolve_payout as resolved_row
 from pgs.storage.transactions import Tx
 
 
-async def ask_charge_now(seats: Seating, command: AskChargeNow, _: Envelope) -> AskedNow:
+async def ask_charge_now(seats: SeatsState, command: AskChargeNow, _: Envelope) -> AskedNow:
     """Ask settlement again for a stake, if the stake is still pending."""
     seat = await seats.seat(command.seat_id)
     if seat is None or seat.status != "pending":
@@ -30,7 +30,7 @@ async def ask_charge_now(seats: Seating, command: AskChargeNow, _: Envelope) -> 
     return AskedNow(was_open=True)
 
 
-async def ask_payouts_now(seats: Seating, command: AskPayoutsNow, _: Envelope) -> AskedNow:
+async def ask_payouts_now(seats: SeatsState, command: AskPayoutsNow, _: Envelope) -> AskedNow:
     """If a match has open payouts, ask settlement for them again, also for those it declined."""
     record = await _unpaid(seats, command.match_id)
     if record is None:
@@ -43,7 +43,9 @@ async def ask_payouts_now(seats: Seating, command: AskPayoutsNow, _: Envelope) -
     return AskedNow(was_open=True)
 
 
-async def resolve_charge(seats: Seating, command: ResolveCharge, envelope: Envelope) -> Seat | None:
+async def resolve_charge(
+    seats: SeatsState, command: ResolveCharge, envelope: Envelope
+) -> Seat | None:
     """Decide a pending stake as settlement would have, and return the seat.
 
     None if the seat is not pending.
@@ -56,7 +58,7 @@ async def resolve_charge(seats: Seating, command: ResolveCharge, envelope: Envel
     return await seats.seat(command.seat_id)
 
 
-async def resolve_payout(seats: Seating, command: ResolvePayout, _: Envelope) -> PayoutResolved:
+async def resolve_payout(seats: SeatsState, command: ResolvePayout, _: Envelope) -> PayoutResolved:
     """Note an open payout as confirmed; return whether it was open.
 
     The match's money is recorded once its other payout, if it has one, is confirmed as well.
@@ -70,6 +72,6 @@ async def resolve_payout(seats: Seating, command: ResolvePayout, _: Envelope) ->
     return PayoutResolved(was_open=True)
 
 
-async def _unpaid(seats: Seating, match_id: str) -> MatchWithSeats | None:
+async def _unpaid(seats: SeatsState, match_id: str) -> MatchWithSeats | None:
     match = await seats.match(match_id)
     return await seats.with_seats(match) if match is not None and match.money == "due" else None

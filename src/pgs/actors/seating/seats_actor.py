@@ -40,13 +40,13 @@ from pgs.actors.seating.resolving import (
     resolve_charge,
     resolve_payout,
 )
-from pgs.actors.seating.seats_state import Seating
+from pgs.actors.seating.seats_state import SeatsState
 from pgs.actors.seating.staking import charge_answered, stake_seat
 from pgs.actors.seating.two_seats import seat_together
 from pgs.actors.seating.waves import pair_in_wave
 
 
-class SeatsActor(Seating):
+class SeatsActor(SeatsState):
     """Each message has one handler: a function that takes the actor, the message and its envelope.
 
     A handler reads the rows that it needs, plans what follows, commits the plan, and then asks

@@ -55,7 +55,7 @@ class Mailbox(Protocol):
         ...
 
 
-class Seating(DispatchingActor):
+class SeatsState(DispatchingActor):
     """One partner's seats in one environment.
 
     It keeps in memory the last sequence and feed position that were given out (the head), the seats

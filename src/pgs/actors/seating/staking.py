@@ -14,7 +14,7 @@ from pgs.actors.messages.seats import ChargeAnswered, Seated, StakeSeat
 from pgs.actors.messages.settlement import AskCharge
 from pgs.actors.seating.payouts import ask_for_payouts
 from pgs.actors.seating.plan import Plan
-from pgs.actors.seating.seats_state import Seating, WaitingCall
+from pgs.actors.seating.seats_state import SeatsState, WaitingCall
 from pgs.domain import ids, pairing
 from pgs.domain.errors import Refusal, refuse
 from pgs.domain.matches import MatchWithSeats, close_alone
@@ -46,7 +46,7 @@ class PlannedSeat(msgspec.Struct, frozen=True):
 
 
 async def stake_seat(
-    seats: Seating, command: StakeSeat, envelope: Envelope
+    seats: SeatsState, command: StakeSeat, envelope: Envelope
 ) -> Seated | Refusal | Later:
     """Take a seat and return it, or return the seat that the idempotency key took before.
 
@@ -61,7 +61,7 @@ async def stake_seat(
     return await _take_alone(seats, envelope)
 
 
-async def _take_alone(seats: Seating, envelope: Envelope) -> Seated | Refusal | Later:
+async def _take_alone(seats: SeatsState, envelope: Envelope) -> Seated | Refusal | Later:
     """Decide one stake as if its key were new, and look for the key only if that fails.
 
     Nearly all keys are new, and the unique index of keys proves it when the seat is written.
@@ -87,7 +87,7 @@ async def _take_alone(seats: Seating, envelope: Envelope) -> Seated | Refusal | 
     return _conclude(seats, decided)
 
 
-def _others(seats: Seating, command: StakeSeat) -> list[Envelope]:
+def _others(seats: SeatsState, command: StakeSeat) -> list[Envelope]:
     """Remove from the mailbox the stakes that are decided together with `command`; return them.
 
     A second stake with the same key stays in the mailbox, because the seat that it repeats has to
@@ -116,7 +116,7 @@ def _others(seats: Seating, command: StakeSeat) -> list[Envelope]:
 
 
 async def _take_together(
-    seats: Seating, first: Envelope, others: list[Envelope]
+    seats: SeatsState, first: Envelope, others: list[Envelope]
 ) -> Seated | Refusal | Later | None:
     """Answer `others` and return the answer to `first`; None if it has to be decided again.
 
@@ -158,7 +158,7 @@ async def _take_together(
 
 
 async def _decide(
-    seats: Seating, plan: Plan, envelope: Envelope
+    seats: SeatsState, plan: Plan, envelope: Envelope
 ) -> PlannedSeat | Seated | Refusal | Later:
     """Plan a new seat for a call; or return the answer to a call that takes no new seat."""
     replay = await _replay_of(seats, plan, envelope)
@@ -166,7 +166,7 @@ async def _decide(
 
 
 async def _replay_of(
-    seats: Seating, plan: Plan, envelope: Envelope
+    seats: SeatsState, plan: Plan, envelope: Envelope
 ) -> Seated | Refusal | Later | None:
     """Return the answer to a call whose key has taken a seat before; None if its key is new."""
     request = cast(StakeSeat, envelope.message).request
@@ -176,7 +176,7 @@ async def _replay_of(
     return _replay(seats, plan.latest.get(known.seat_id, known), request, envelope)
 
 
-def _decide_new(seats: Seating, plan: Plan, envelope: Envelope) -> PlannedSeat | Refusal:
+def _decide_new(seats: SeatsState, plan: Plan, envelope: Envelope) -> PlannedSeat | Refusal:
     """Plan a new seat for a call with a new key, or return why it cannot be taken."""
     request = cast(StakeSeat, envelope.message).request
     price = find_price(seats, request.tier_id, request.game_id, request.sent_usd_cents)
@@ -189,7 +189,7 @@ def _decide_new(seats: Seating, plan: Plan, envelope: Envelope) -> PlannedSeat |
     return PlannedSeat(envelope, seat, None)
 
 
-def _conclude(seats: Seating, planned: PlannedSeat) -> Seated | Later:
+def _conclude(seats: SeatsState, planned: PlannedSeat) -> Seated | Later:
     """Do what follows the commit of a new seat, and return the answer to its call."""
     if planned.placed is None:
         return _wait_for_charge(seats, planned.seat, WaitingCall(planned.envelope, replayed=False))
@@ -198,7 +198,7 @@ def _conclude(seats: Seating, planned: PlannedSeat) -> Seated | Later:
     return Seated(planned.placed.seat, replayed=False)
 
 
-async def charge_answered(seats: Seating, message: ChargeAnswered, _: Envelope) -> None:
+async def charge_answered(seats: SeatsState, message: ChargeAnswered, _: Envelope) -> None:
     """Record settlement's answer to a charge, and answer the calls that wait for it."""
     seat = await seats.seat(message.seat_id)
     if seat is not None and seat.status != "pending":
@@ -216,7 +216,7 @@ async def charge_answered(seats: Seating, message: ChargeAnswered, _: Envelope) 
             call.envelope.answer(Seated(seat, call.replayed))
 
 
-def _check_contradiction(seats: Seating, seat: Seat, message: ChargeAnswered) -> None:
+def _check_contradiction(seats: SeatsState, seat: Seat, message: ChargeAnswered) -> None:
     """Report an answer that differs from what was decided before, by settlement or an operator."""
     declined = seat.stake_status == "declined"
     if message.answer == ("confirmed" if declined else "declined"):
@@ -231,7 +231,7 @@ def _check_contradiction(seats: Seating, seat: Seat, message: ChargeAnswered) ->
 
 
 def find_price(
-    seats: Seating, tier_id: str, game_id: str, sent_usd_cents: int | None
+    seats: SeatsState, tier_id: str, game_id: str, sent_usd_cents: int | None
 ) -> SeatPrice | Refusal:
     """Return the price of a seat, or why it cannot be taken.
 
@@ -256,7 +256,7 @@ def find_price(
 
 
 def _replay(
-    seats: Seating, seat: Seat, request: SeatRequest, envelope: Envelope
+    seats: SeatsState, seat: Seat, request: SeatRequest, envelope: Envelope
 ) -> Seated | Refusal | Later:
     if not is_same_request(seat, request):
         return refuse("idempotency_key_conflict")
@@ -265,7 +265,7 @@ def _replay(
     return Seated(seat, replayed=True)
 
 
-def _new_seat(seats: Seating, plan: Plan, request: SeatRequest, price: SeatPrice) -> Seat:
+def _new_seat(seats: SeatsState, plan: Plan, request: SeatRequest, price: SeatPrice) -> Seat:
     return new_seat(
         request,
         price,
@@ -278,7 +278,7 @@ def _new_seat(seats: Seating, plan: Plan, request: SeatRequest, price: SeatPrice
     )
 
 
-def _wait_for_charge(seats: Seating, seat: Seat, call: WaitingCall) -> Later:
+def _wait_for_charge(seats: SeatsState, seat: Seat, call: WaitingCall) -> Later:
     seats.waiting_calls[seat.seat_id].append(call)
     asked_by = call.envelope.message
     request_id = asked_by.request_id if isinstance(asked_by, StakeSeat) else None
@@ -287,7 +287,7 @@ def _wait_for_charge(seats: Seating, seat: Seat, call: WaitingCall) -> Later:
     return LATER
 
 
-async def _confirm(seats: Seating, seat: Seat) -> Seat:
+async def _confirm(seats: SeatsState, seat: Seat) -> Seat:
     """Commit the confirmation of a pending stake and return the new seat."""
     plan = seats.plan()
     placed = _place(seats, plan, seat, confirm(seat, plan.now))
@@ -297,7 +297,7 @@ async def _confirm(seats: Seating, seat: Seat) -> Seat:
     return placed.seat
 
 
-async def _decline(seats: Seating, seat: Seat) -> Seat:
+async def _decline(seats: SeatsState, seat: Seat) -> Seat:
     plan = seats.plan()
     declined = decline(seat, plan.now)
     plan.save(seat, declined)
@@ -305,7 +305,7 @@ async def _decline(seats: Seating, seat: Seat) -> Seat:
     return declined
 
 
-def _place(seats: Seating, plan: Plan, was: Seat | None, seat: Seat) -> Placed:
+def _place(seats: SeatsState, plan: Plan, was: Seat | None, seat: Seat) -> Placed:
     """Plan the next state of a seat whose stake is confirmed: closed, paired or waiting."""
     plan.charge(seat)
     end_reason = seat.closing or (None if seats.active_account else "account_inactive")

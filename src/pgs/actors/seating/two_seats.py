@@ -8,7 +8,7 @@ the settings name a settlement server. A server could confirm one stake and decl
 from pgs.actors.kernel.mail import Envelope
 from pgs.actors.messages.seats import SeatedTogether, SeatTogether
 from pgs.actors.seating.plan import Plan
-from pgs.actors.seating.seats_state import Seating
+from pgs.actors.seating.seats_state import SeatsState
 from pgs.actors.seating.staking import find_price
 from pgs.domain import ids, pairing
 from pgs.domain.errors import Refusal
@@ -17,7 +17,7 @@ from pgs.domain.tiers import SeatPrice
 
 
 async def seat_together(
-    seats: Seating, command: SeatTogether, _: Envelope
+    seats: SeatsState, command: SeatTogether, _: Envelope
 ) -> SeatedTogether | Refusal:
     """Take two seats and return their match, or why a seat is refused."""
     price = find_price(seats, command.tier_id, command.game_id, command.sent_usd_cents)
@@ -34,7 +34,7 @@ async def seat_together(
 
 
 def _taken(
-    seats: Seating, plan: Plan, command: SeatTogether, player_id: str, price: SeatPrice
+    seats: SeatsState, plan: Plan, command: SeatTogether, player_id: str, price: SeatPrice
 ) -> Seat:
     """Plan the charge of a new seat, and return the seat with its stake confirmed."""
     sent = command.sent_usd_cents

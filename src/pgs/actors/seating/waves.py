@@ -5,14 +5,14 @@ from pgs.actors.messages.seats import NextWave, Wave
 from pgs.actors.partners import PartnerDirectory
 from pgs.actors.parts import Parts
 from pgs.actors.seating.pulse import WAVE_S
-from pgs.actors.seating.seats_state import Seating
+from pgs.actors.seating.seats_state import SeatsState
 from pgs.domain.first_moves import moves_first
 from pgs.domain.live_pairing import explain
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.ratings import partners_with_seats_to_pair
 
 
-async def pair_in_wave(seats: Seating, command: Wave, _: Envelope) -> NextWave:
+async def pair_in_wave(seats: SeatsState, command: Wave, _: Envelope) -> NextWave:
     """Commit the next page of pairs; return in how many seconds the pulse must ask again."""
     if command.pulse is None or command.pulse is not seats.pulse:
         return NextWave(None)  # a pulse from before a restart; `load` has started a new one
@@ -26,7 +26,7 @@ async def pair_in_wave(seats: Seating, command: Wave, _: Envelope) -> NextWave:
     return NextWave(None)
 
 
-async def _commit_next_pairs(seats: Seating) -> None:
+async def _commit_next_pairs(seats: SeatsState) -> None:
     plan = seats.plan()
     for pair in await seats.lobby.next_pairs(plan.now):
         older, newer = pair.older.seat, pair.newer.seat
