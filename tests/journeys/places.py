@@ -125,13 +125,13 @@ def patient_nodes() -> Iterator[None]:
     """
     from pgs.domain import leases
     from pgs.http.nodes import connections, sockets
-    from pgs.storage.postgres import entering, keeper
+    from pgs.storage.postgres import entering, shard_keeper
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(leases, "HOLD_S", PATIENCE_S)
         patch.setattr(leases, "TAKE_S", 2 * PATIENCE_S)
         patch.setattr(entering, "ENTER_S", PATIENCE_S)
-        patch.setattr(keeper, "BEAT_TIMEOUT_S", PATIENCE_S)
+        patch.setattr(shard_keeper, "BEAT_TIMEOUT_S", PATIENCE_S)
         patch.setattr(connections, "CONNECT_S", PATIENCE_S)
         patch.setattr(sockets, "CONNECT_S", PATIENCE_S)
         patch.setattr(sockets, "HANDSHAKE_S", PATIENCE_S)

@@ -110,7 +110,7 @@ async def test_no_key_is_used_while_a_node_does_not_know_which_nodes_run(
         await settled(one)
         here = Machine(tmp_path, "n1")
         old, new = (await here.do(keyring.KEYRING_ADD, NoArgs())).kids
-        monkeypatch.setattr("pgs.storage.postgres.keeper.is_fresh", lambda *_: False)
+        monkeypatch.setattr("pgs.storage.postgres.shard_keeper.is_fresh", lambda *_: False)
         refused = await here.ask(keyring.KEYRING_USE, keyring.KeyId(new))
         assert isinstance(refused, Refused)
         assert "does not know which nodes run" in refused.error

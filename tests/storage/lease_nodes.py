@@ -21,10 +21,10 @@ from pgs.storage import migrations
 from pgs.storage.postgres.commit_count import CommitCount
 from pgs.storage.postgres.connecting import connect
 from pgs.storage.postgres.connection import Connection
-from pgs.storage.postgres.keeper import Keeper
 from pgs.storage.postgres.lease import number_of
 from pgs.storage.postgres.node_writer import NodeCommits, NodeWriter
 from pgs.storage.postgres.session import WriterSession
+from pgs.storage.postgres.shard_keeper import Keeper
 from tests.postgres import Server
 
 TABLES = (migrations.POSTGRES / "0003_nodes.sql").read_text(encoding="utf-8")

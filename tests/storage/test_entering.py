@@ -10,9 +10,9 @@ from trio.testing import MockClock
 from pgs.domain.shards import Node
 from pgs.storage.postgres import lease
 from pgs.storage.postgres.connection import StatementRefused
-from pgs.storage.postgres.keeper import Keeper
 from pgs.storage.postgres.lease import WriterLine
 from pgs.storage.postgres.session import WritingSession
+from pgs.storage.postgres.shard_keeper import Keeper
 from pgs.storage.transactions import StoreOutage
 
 ME = Node("n1", "n1:8000")

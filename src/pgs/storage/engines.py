@@ -134,7 +134,7 @@ def _url_of_nodes(config: Config) -> str:
 
 
 class KeptShards(Protocol):
-    """The methods of `pgs.storage.postgres.keeper.Keeper` that the rest of a node uses."""
+    """The methods of `pgs.storage.postgres.shard_keeper.Keeper` that the rest of a node uses."""
 
     @property
     def me(self) -> Node:
@@ -204,7 +204,7 @@ def make_keeper(config: Config, database: Database, holder: Holder) -> KeptShard
     """
     with _driver():
         from pgs.storage.postgres.database import PostgresDatabase
-        from pgs.storage.postgres.keeper import Keeper
+        from pgs.storage.postgres.shard_keeper import Keeper
     if not isinstance(database, PostgresDatabase) or database.nodes is None:
         raise ValueError("the database was not opened for one of several nodes")
     line = database.nodes

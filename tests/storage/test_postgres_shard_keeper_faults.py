@@ -13,8 +13,8 @@ from structlog.typing import EventDict
 
 from pgs.domain.leases import HOLD_S, TAKE_S
 from pgs.domain.shards import SHARDS
-from pgs.storage.postgres import keeper as rules
 from pgs.storage.postgres import lease, looks
+from pgs.storage.postgres import shard_keeper as rules
 from pgs.storage.postgres.lease import number_of
 from pgs.storage.postgres.node_writer import NodeWriter
 from pgs.storage.postgres.session import WriterSession
