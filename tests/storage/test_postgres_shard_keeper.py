@@ -13,8 +13,9 @@ import pytest
 import trio
 
 from pgs.domain.shards import SHARDS
-from pgs.storage.postgres import sharing
-from pgs.storage.postgres.sharing import GIVE_MAX
+from pgs.storage.postgres import shard_sharing
+from pgs.storage.postgres.shard_sharing import GIVE_MAX
+from tests.journeys.client import PATIENCE_S
 from tests.journeys.service import until
 from tests.patience import PATIENCE_S
 from tests.postgres import Server, running_server
@@ -163,7 +164,7 @@ async def test_after_a_crash_of_the_server_each_node_has_its_former_shards_again
     server: Server, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However late a node comes back, nobody takes its shards meanwhile.
-    monkeypatch.setattr(sharing, "RETURN_S", PATIENCE_S)
+    monkeypatch.setattr(shard_sharing, "RETURN_S", PATIENCE_S)
     async with three_nodes(url) as nodes:
         before = {node.name: node.keeper.owned for node in nodes}
         await until(lambda: all(_knows(node, before) for node in nodes))

@@ -18,7 +18,7 @@ from pgs.storage.postgres import shard_keeper as rules
 from pgs.storage.postgres.lease import number_of
 from pgs.storage.postgres.node_writer import NodeWriter
 from pgs.storage.postgres.session import WriterSession
-from pgs.storage.postgres.sharing import GIVE_MAX
+from pgs.storage.postgres.shard_sharing import GIVE_MAX
 from tests.journeys.service import until
 from tests.patience import PATIENCE_S
 from tests.postgres import Server

@@ -25,7 +25,7 @@ from pgs.storage.postgres.holds import Holds
 from pgs.storage.postgres.lease import Look, State, WriterLine
 from pgs.storage.postgres.looks import LOOK_S, Looks
 from pgs.storage.postgres.session import WritingSession
-from pgs.storage.postgres.sharing import Sharing, others_running, takers_of
+from pgs.storage.postgres.shard_sharing import Sharing, others_running, takers_of
 from pgs.storage.transactions import StoreOutage
 
 REOPEN_S: Final = 0.1

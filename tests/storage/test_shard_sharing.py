@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from pgs.domain.leases import Beat
 from pgs.domain.shards import SHARDS, Node, share_out
 from pgs.storage.postgres.lease import Look, Seen
-from pgs.storage.postgres.sharing import GIVE_MAX, READY_BEATS, RETURN_S, Sharing
+from pgs.storage.postgres.shard_sharing import GIVE_MAX, READY_BEATS, RETURN_S, Sharing
 
 EVEN = share_out({}, {"n1", "n2"})
 TURNED = {shard: "n2" if name == "n1" else "n1" for shard, name in EVEN.items()}
