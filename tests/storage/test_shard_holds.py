@@ -4,7 +4,7 @@ import pytest
 
 from pgs.domain import leases
 from pgs.domain.leases import Beat, Last, Sightings
-from pgs.storage.postgres.holds import Holds
+from pgs.storage.postgres.shard_holds import Holds
 
 
 def test_a_shard_that_a_session_may_have_taken_is_waited_for_as_long_as_a_node_answers(
