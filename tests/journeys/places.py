@@ -109,10 +109,10 @@ def looking_every(seconds: float) -> Iterator[None]:
     With few milliseconds, nodes share the shards out sooner. With many seconds, a node that starts
     before the others does not take the shards that it would then have to hand over.
     """
-    from pgs.storage.postgres import looks  # imported here, because most runs need no driver
+    from pgs.storage.postgres import node_looks  # imported here, because most runs need no driver
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(looks, "LOOK_S", seconds)
+        patch.setattr(node_looks, "LOOK_S", seconds)
         yield
 
 

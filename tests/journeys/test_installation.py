@@ -13,7 +13,7 @@ from pgs.app import open_core
 from pgs.config import Config
 from pgs.domain.leases import HOLD_S
 from pgs.domain.shards import SHARDS
-from pgs.storage.postgres import looks
+from pgs.storage.postgres import node_looks
 from pgs.storage.postgres.database import PostgresDatabase
 from pgs.storage.postgres.lease import number_of
 from pgs.storage.postgres.session import DatabaseInUse
@@ -110,7 +110,7 @@ async def test_a_node_hears_that_shards_are_free_without_looking(
             assert isinstance(database, PostgresDatabase)
             assert database.notices is not None
             await database.notices.heard.wait()
-            monkeypatch.setattr(looks, "LOOK_S", 10 * PATIENCE_S)
+            monkeypatch.setattr(node_looks, "LOOK_S", 10 * PATIENCE_S)
             await trio.sleep(0.5)  # until the looks that were due have been taken
         await until(lambda: len(one.shards.owned) == SHARDS)
 

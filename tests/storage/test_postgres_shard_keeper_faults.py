@@ -13,7 +13,7 @@ from structlog.typing import EventDict
 
 from pgs.domain.leases import HOLD_S, TAKE_S
 from pgs.domain.shards import SHARDS
-from pgs.storage.postgres import lease, looks
+from pgs.storage.postgres import lease, node_looks
 from pgs.storage.postgres import shard_keeper as rules
 from pgs.storage.postgres.lease import number_of
 from pgs.storage.postgres.node_writer import NodeWriter
@@ -55,7 +55,7 @@ def logs() -> Iterator[list[EventDict]]:
 def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look at the other nodes often, so that a test takes a fraction of a second."""
     monkeypatch.setattr(rules, "LOOK_S", 0.02)
-    monkeypatch.setattr(looks, "LOOK_S", 0.02)
+    monkeypatch.setattr(node_looks, "LOOK_S", 0.02)
 
 
 @asynccontextmanager
@@ -281,7 +281,7 @@ async def test_a_look_that_fails_is_logged_and_repeated_on_a_new_connection(
 async def test_a_look_without_an_answer_is_given_up_and_repeated_on_a_new_connection(
     url: str, operator: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(looks, "LOOK_LIMIT_S", 0.1)
+    monkeypatch.setattr(node_looks, "LOOK_LIMIT_S", 0.1)
     async with owner_of_all(url) as node:
         pids = _watchers(operator)
         with operator.transaction():

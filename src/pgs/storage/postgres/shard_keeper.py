@@ -22,7 +22,7 @@ from pgs.storage.postgres.entering import enter
 from pgs.storage.postgres.fail_overs import LATE_S, leave_old_primaries
 from pgs.storage.postgres.hand_over import HandOvers
 from pgs.storage.postgres.lease import Look, State, WriterLine
-from pgs.storage.postgres.looks import LOOK_S, Looks
+from pgs.storage.postgres.node_looks import LOOK_S, Looks
 from pgs.storage.postgres.session import WritingSession
 from pgs.storage.postgres.shard_holds import Holds
 from pgs.storage.postgres.shard_sharing import Sharing, others_running, takers_of

@@ -12,7 +12,7 @@ from pgs.domain.shards import Node
 from pgs.storage.postgres import lease
 from pgs.storage.postgres.connection import Connection
 from pgs.storage.postgres.lease import Look, Seen
-from pgs.storage.postgres.looks import Looks
+from pgs.storage.postgres.node_looks import Looks
 from tests.patience import PATIENCE_S
 
 
