@@ -13,6 +13,7 @@ from pgs.http.admin.authorization import IdentityAuthenticator
 from pgs.http.api.dispatcher import Dispatcher
 from pgs.http.api.services import Services
 from pgs.http.embed import make_embed
+from pgs.http.endpoint_table import ENDPOINTS, WEBSOCKETS
 from pgs.http.game.auth import authenticate_session
 from pgs.http.identity.verifier import IdentityVerifier
 from pgs.http.nodes.calls import NodeCalls
@@ -21,7 +22,6 @@ from pgs.http.nodes.operator_commands import CommandCalls, CommandReceiver
 from pgs.http.outbound.fetch import JsonClient
 from pgs.http.pages import make_pages
 from pgs.http.portal import read_portal
-from pgs.http.surface import ENDPOINTS, WEBSOCKETS
 from pgs.http.transport.asgi import App
 from pgs.http.transport.sockets import OpenSockets
 from pgs.operator.execute import execute_for_node

@@ -26,12 +26,12 @@ from pgs.file_permissions import kept_files, warn_of_open
 from pgs.http.api.dispatcher import Dispatcher
 from pgs.http.api.routes import body_limits
 from pgs.http.api.services import Services
+from pgs.http.endpoint_table import ENDPOINTS
 from pgs.http.identity.verifier import IdentityVerifier
 from pgs.http.internal import Answering, InternalApp
 from pgs.http.nodes.operator_commands import AGAIN_PATH, COMMAND_BYTES, COMMANDS_PATH
 from pgs.http.nodes.owners import Owners
 from pgs.http.outbound.resolver import LimitedResolver
-from pgs.http.surface import ENDPOINTS
 from pgs.http.transport.asgi import App, OnEvent
 from pgs.http.transport.edge import DEFAULT_BODY_BYTES, Edge
 from pgs.http.transport.limits import ServerLimits

@@ -3,7 +3,7 @@
 import re
 
 from pgs.domain.errors import ERRORS
-from pgs.http.surface import ENDPOINTS
+from pgs.http.endpoint_table import ENDPOINTS
 from pgs_client.errors import BY_CODE, service_error
 from tests.clients.node import JS
 

@@ -8,8 +8,8 @@ import pytest
 from pgs.actors.maintenance.chores import CHORES
 from pgs.config import Config
 from pgs.domain.roles import rank, rule_of
+from pgs.http.endpoint_table import ENDPOINTS as SURFACE
 from pgs.http.pages import make_pages
-from pgs.http.surface import ENDPOINTS as SURFACE
 from pgs.operator.commands import COMMANDS
 from tests.conventions.tree import ROOT, SOURCE, files
 

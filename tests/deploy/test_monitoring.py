@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from trio.testing import MockClock
 
 from pgs.event_names import EVENTS
-from pgs.http.surface import ENDPOINTS
+from pgs.http.endpoint_table import ENDPOINTS
 from pgs.metrics import LABELS, Metrics
 from tests.actors.ready_core import ready_core
 from tests.tools import find_tool

@@ -20,11 +20,11 @@ from pgs.actors.messages.catalogue import SetTier
 from pgs.domain.errors import ERRORS
 from pgs.domain.members import PLATFORM
 from pgs.domain.seats import Result
+from pgs.http.endpoint_table import ENDPOINTS
 from pgs.http.guide.errors import OF_A_MOVE, OF_THE_FRAME, advice, errors_json
 from pgs.http.guide.reference import reference_page
 from pgs.http.guide.sources import NAMES, SHARED, all_pages, read_published
 from pgs.http.pages import make_documents
-from pgs.http.surface import ENDPOINTS
 from tests.conventions.tree import ROOT
 from tests.journeys.client import ok
 from tests.journeys.partners import Partner, account, seat_body

@@ -17,13 +17,13 @@ from pgs.domain.seats import EndReason, Result, SeatStatus, StakeStatus
 from pgs.domain.themes import RADIUS_MAX
 from pgs.http.api.endpoint import Endpoint
 from pgs.http.api.responses import status_of
+from pgs.http.endpoint_table import ENDPOINTS, WEBSOCKETS
 from pgs.http.guide.errors import published
 from pgs.http.partner.seats import SeatRecord
 from pgs.http.reference.answers import MASKS, without_secrets
 from pgs.http.reference.openapi import make_openapi, name_of, operation_id, read_examples
 from pgs.http.reference.parameters import PATH, QUERY
 from pgs.http.reference.reasons import reasons_of
-from pgs.http.surface import ENDPOINTS, WEBSOCKETS
 from tests.conventions.tree import SOURCE
 from tests.docs.example_calls import make_examples
 from tests.journeys.leaks import shaped_like_secrets

@@ -7,9 +7,9 @@ import pytest
 
 from pgs.domain.errors import BadRequest
 from pgs.http.api.body import convert, decode_object, plain_reader
+from pgs.http.endpoint_table import ENDPOINTS
 from pgs.http.partner.seats import TakeSeat
 from pgs.http.partner.sessions import MintSession
-from pgs.http.surface import ENDPOINTS
 
 SEAT = {
     "playerId": "p-1",

@@ -15,11 +15,11 @@ from pgs.demo.pool import ConnectionPool
 from pgs.domain.errors import ERRORS
 from pgs.http.api.responses import status_of
 from pgs.http.api.routes import Routes
+from pgs.http.endpoint_table import ENDPOINTS
 from pgs.http.guide.errors import published
 from pgs.http.nodes.answers import NO_NODE, RETRY_AFTER_S
 from pgs.http.reference.answers import error_example
 from pgs.http.reference.reasons import reasons_of
-from pgs.http.surface import ENDPOINTS
 from tests.patience import PATIENCE_S
 
 NOTHING: Final = object()

@@ -5,7 +5,7 @@ import trio
 from pgs.actors.messages.account.lifecycle import CreatePartner
 from pgs.domain.roles import ADMIN_RULES
 from pgs.http.api.endpoint import Endpoint
-from pgs.http.surface import ENDPOINTS
+from pgs.http.endpoint_table import ENDPOINTS
 from tests.journeys.admin_client import (
     BOSS,
     AdminClient,

@@ -4,7 +4,7 @@ import pytest
 
 from pgs.domain.roles import ADMIN_RULES, ROLES, AdminRule, Role
 from pgs.http.api.endpoint import Endpoint
-from pgs.http.surface import ENDPOINTS
+from pgs.http.endpoint_table import ENDPOINTS
 from tests.journeys.admin_client import STANDINGS, AdminClient, Standing, open_admin
 from tests.journeys.client import Reply
 from tests.journeys.places import Place

@@ -14,13 +14,13 @@ from quart import Response, has_request_context, request
 from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
+from pgs.http.endpoint_table import ENDPOINTS
 from pgs.http.guide.errors import errors_json
 from pgs.http.guide.paths import guess_path
 from pgs.http.guide.render import CSP, as_published, index_of, render_page
 from pgs.http.guide.sources import Page, all_pages, read_published
 from pgs.http.portal import Portal, add_portal
 from pgs.http.reference.openapi import make_openapi, read_examples
-from pgs.http.surface import ENDPOINTS
 
 _SENTENCES: Final = {
     400: "The request is not well formed.",

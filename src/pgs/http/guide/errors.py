@@ -6,9 +6,9 @@ from importlib.resources import files
 from typing import Final
 
 from pgs.domain.errors import ERRORS, ErrorKind
+from pgs.http.endpoint_table import ENDPOINTS
 from pgs.http.reference.openapi import name_of
 from pgs.http.reference.reasons import reasons_of
-from pgs.http.surface import ENDPOINTS
 
 EVERYWHERE_FROM: Final = 12
 """Calls that share a reason. From this number on, the section of the reason does not list them,

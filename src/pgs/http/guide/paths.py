@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from pgs.http.api.routes import Routes
-from pgs.http.surface import ENDPOINTS
+from pgs.http.endpoint_table import ENDPOINTS
 
 _ROUTES: Final = Routes(ENDPOINTS)
 _CHANGES: Final[tuple[Callable[[str], str], ...]] = (

@@ -7,10 +7,10 @@ from typing import Final
 import msgspec
 
 from pgs.http.api.endpoint import Credential, Endpoint
+from pgs.http.endpoint_table import ENDPOINTS
 from pgs.http.guide.fields import field_rows, parameter_rows
 from pgs.http.reference.openapi import name_of, read_examples
 from pgs.http.reference.reasons import OF_EVERY_CALL, reasons_of
-from pgs.http.surface import ENDPOINTS
 
 _SURFACES: Final[tuple[tuple[Credential, str, str], ...]] = (
     ("partner_key", "Calls with an API key", "Your backend makes these calls."),
