@@ -21,11 +21,12 @@ from pgs.http.admin.endpoints import PREFIX
 from pgs.http.api.responses import UNKNOWN_MESSAGE
 from tests.faults.admin_writes import WRITES, Write
 from tests.journeys.admin_client import AdminClient, open_admin_with_webhook
-from tests.journeys.client import PATIENCE_S, Reply, check_refusal
+from tests.journeys.client import Reply, check_refusal
 from tests.journeys.databases import Databases
 from tests.journeys.partners import BOTH, BRONZE, account
 from tests.journeys.places import Kind, Place, patient_nodes
 from tests.journeys.service import until
+from tests.patience import PATIENCE_S
 from tests.postgres import Server
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]

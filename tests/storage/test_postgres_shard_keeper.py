@@ -15,7 +15,6 @@ import trio
 from pgs.domain.shards import SHARDS
 from pgs.storage.postgres import shard_sharing
 from pgs.storage.postgres.shard_sharing import GIVE_MAX
-from tests.journeys.client import PATIENCE_S
 from tests.journeys.service import until
 from tests.patience import PATIENCE_S
 from tests.postgres import Server, running_server
