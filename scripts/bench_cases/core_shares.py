@@ -10,10 +10,16 @@ from cluster_parts.machines import Missing
 
 MOUNTS = Path("/proc/self/mounts")
 OWN = Path("/proc/self/cgroup")
+RUNNING = Path("/proc")
+"""Holds a folder for each process that runs, named after its id."""
+
 PERIOD_US = 20_000
 """Microseconds in which a process may use its share once. It waits for the next period if it has
 used it up: a shorter period makes that wait shorter, but a share of 12 % must stay above the least
 quota that the kernel takes, 1,000 µs."""
+
+PREFIX = "pgs-bench-"
+"""How the names of all groups begin. The id of the process that made the group follows."""
 
 ADVICE = (
     "no process can be held to a share of a core here ({why}). Run it as root; or, where systemd "
@@ -61,7 +67,7 @@ class Shares:
 
     def group(self, name: str, share: float) -> Group:
         """Return a new group whose processes use at most `share` of one core. Raises `Missing`."""
-        path = self.parent / f"pgs-bench-{os.getpid()}-{name}"
+        path = self.parent / f"{PREFIX}{os.getpid()}-{name}"
         quota = round(share * PERIOD_US)
         try:
             path.mkdir()
@@ -79,20 +85,31 @@ class Shares:
             raise Missing(ADVICE.format(why=error)) from None
         return made
 
+    def remove_left_behind(self) -> None:
+        """Remove the groups of runs that were killed before they could remove them.
+
+        A group stays if a process still runs in it, because the kernel does not remove it then.
+        """
+        for path in self.parent.glob(f"{PREFIX}*"):
+            pid = path.name.removeprefix(PREFIX).partition("-")[0]
+            if pid.isdecimal() and not (RUNNING / pid).exists():
+                with suppress(OSError):
+                    path.rmdir()
+
 
 def shares(mounts: Path = MOUNTS, own: Path = OWN) -> Shares:
     """Return where this process can make groups with a share of a core. Raises `Missing`.
 
-    With version 2, the root of the mounted tree is tried first, then this process's own group.
-    A group whose subgroups have limits may not contain processes, so in the second case this
-    process moves into a subgroup of its own group.
+    Groups that killed runs have left there are removed. With version 2, the root of the mounted
+    tree is tried first, then this process's own group. A group whose subgroups have limits may not
+    contain processes, so in the second case this process moves into a subgroup of its own group.
     """
     tried = "no control groups with the controller cpu are mounted"
     for line in mounts.read_text(encoding="utf-8").splitlines():
         _, place, kind, options, *_ = [*line.split(), *[""] * 4]
         if kind == "cgroup" and "cpu" in options.split(","):
             if os.access(place, os.W_OK):
-                return Shares(1, Path(place))
+                return _cleared(Shares(1, Path(place)))
             tried = f"{place} cannot be written"
         elif kind == "cgroup2":
             for parent in (Path(place), Path(place) / _below(own)):
@@ -101,8 +118,13 @@ def shares(mounts: Path = MOUNTS, own: Path = OWN) -> Shares:
                 except OSError as error:
                     tried = str(error)
                 else:
-                    return Shares(2, parent)
+                    return _cleared(Shares(2, parent))
     raise Missing(ADVICE.format(why=tried))
+
+
+def _cleared(found: Shares) -> Shares:
+    found.remove_left_behind()
+    return found
 
 
 def _below(own: Path) -> str:

@@ -79,6 +79,32 @@ def test_a_process_below_a_root_without_the_controller_moves_aside_in_its_own_gr
     assert (own / "pgs-bench-caller" / "cgroup.procs").read_text() == f"{os.getpid()}\n"
 
 
+@pytest.mark.parametrize("version", [1, 2])
+def test_the_next_run_removes_the_groups_of_killed_runs_and_no_others(
+    groups: Any, tmp_path: Path, version: int
+) -> None:
+    root = version_2(tmp_path, "cpu")
+    with subprocess.Popen(["sleep", "60"]) as killed, subprocess.Popen(["sleep", "60"]) as running:
+        try:
+            killed.kill()
+            killed.wait()
+            gone, alive = killed.pid, running.pid
+            names = ["n1", "n2", "database-of-a-run"]
+            left = [root / f"pgs-bench-{gone}-{name}" for name in names]
+            # In a stand-in, a file keeps a folder, as a process keeps a control group.
+            busy = root / f"pgs-bench-{gone}-n3" / "n3"
+            kept = [root / f"pgs-bench-{alive}-n1", root / "pgs-bench-caller", root / "user"]
+            for folder in (*left, busy, *kept):
+                folder.mkdir(parents=True)
+            kind = "cgroup" if version == 1 else "cgroup2"
+            mounts = mounted(tmp_path, f"{kind} {root} {kind} rw,cpu 0 0")
+            groups.shares(mounts, tmp_path / "mounts")
+            found = {path for path in root.iterdir() if path.is_dir()}
+            assert found == {*kept, busy.parent}
+        finally:
+            running.kill()
+
+
 @pytest.mark.parametrize("line", ["", "cgroup /sys/fs/cgroup/pids cgroup rw,pids 0 0"])
 def test_without_control_groups_for_processors_the_message_says_what_to_do(
     groups: Any, tmp_path: Path, line: str
