@@ -20,6 +20,13 @@ pytestmark = pytest.mark.browser
 CLICKING_MAX_S = 180.0
 """Seconds that the way may take."""
 
+_BESIDE = """row => {
+  const text = document.createRange();
+  text.selectNodeContents(row.lastChild);
+  return text.getBoundingClientRect().top < row.firstChild.getBoundingClientRect().bottom;
+}"""
+"""Whether the text of a row begins beside its mark, not below."""
+
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Iterator[dict[str, str]]:
@@ -52,6 +59,10 @@ def _connect_and_take_the_key(new: Visitor) -> None:
     assert page.get_by_role("button", name="Sign out").count() == 0
     assert new.asks_before_leaving()
     assert axe_faults_in_both_schemes(page) == []
+    page.set_viewport_size({"width": 360, "height": 700})
+    waits = page.get_by_role("status").filter(has_text="Waits for its first call.")
+    assert waits.evaluate(_BESIDE)
+    page.set_viewport_size({"width": 1280, "height": 720})
     assert new.status_of(key) == 200
     page.get_by_text("Its first call has arrived.").wait_for()
     page.get_by_label("I have stored it").check()

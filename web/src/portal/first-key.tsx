@@ -137,7 +137,7 @@ function FirstCall({ seen }: { seen: boolean }) {
     <div class="stack tight">
       <h2>Does it work?</h2>
       <Code text={call} label="Call as curl" />
-      <p class="row small" role="status">
+      <p class="row small whole" role="status">
         {seen ? <Icon name="ok" tone="good" /> : <i class="dot" />}
         {seen ? 'Its first call has arrived.' : 'Waits for its first call. You can go on without.'}
       </p>
