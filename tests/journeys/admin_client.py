@@ -29,6 +29,7 @@ from pgs.storage.transactions import Tx
 from tests.journeys.client import NOTHING, HeaderList, Reply, ok
 from tests.journeys.places import Place
 from tests.journeys.service import Service, in_process
+from tests.patience import PATIENCE_S
 
 Standing = Literal["none", "closed", "stale", "fresh"]
 """A member's authenticator: none enrolled, or its step-up window closed, stale (open) or fresh."""
@@ -87,7 +88,7 @@ class AdminClient(msgspec.Struct, frozen=True):
             await self.service.core_of(partner_id)
             .directory.partner(partner_id)
             .account()
-            .ask(command)
+            .ask(command, PATIENCE_S)
         )
 
     async def invite(self, uid: str, role: Role) -> Invite:

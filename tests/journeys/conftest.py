@@ -15,7 +15,7 @@ from tests.journeys.admin_client import AdminClient, open_admin
 from tests.journeys.alone import complain
 from tests.journeys.client import SyncClient
 from tests.journeys.partners import Partner
-from tests.journeys.places import NODES, Kind, NewPlace, Place, patient_nodes
+from tests.journeys.places import NODES, Kind, NewPlace, Place, patient_calls, patient_nodes
 from tests.journeys.service import SharedService
 
 if TYPE_CHECKING:
@@ -76,10 +76,10 @@ def place(installation: Kind, databases: "Databases | None", tmp_path: Path) -> 
 
 @pytest.fixture(autouse=True)
 def _patience(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Let no journey depend on how fast its nodes beat."""
+    """Let no journey depend on how fast a service works, or how fast its nodes beat."""
     runs_anywhere = "installation" in request.fixturenames
     is_among_nodes = runs_anywhere and NODES[request.getfixturevalue("installation")]
-    with patient_nodes() if is_among_nodes else nullcontext():
+    with patient_calls(), patient_nodes() if is_among_nodes else nullcontext():
         yield
 
 

@@ -14,6 +14,7 @@ from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.licences import Step
 from pgs.domain.members import PLATFORM
+from tests.patience import PATIENCE_S
 
 BOTH: Final = "tic-tac-toe"
 """The game that the partners of the tests may launch in both environments."""
@@ -76,18 +77,16 @@ async def make_tiers(core: Core) -> None:
     )
     for tier_id, prize, environments in rows:
         for environment in environments:
-            assert await ref.ask(
-                SetTier(environment, tier_id, tier_id.title(), 100, prize)
-            ) == TierSet(1)
+            tier = SetTier(environment, tier_id, tier_id.title(), 100, prize)
+            assert await ref.ask(tier, PATIENCE_S) == TierSet(1)
             if tier_id == LOCKED:
-                assert await ref.ask(
-                    LockTier(environment, tier_id, BOTH, locked=True)
-                ) == TierLocked(changed=True)
+                lock = LockTier(environment, tier_id, BOTH, locked=True)
+                assert await ref.ask(lock, PATIENCE_S) == TierLocked(changed=True)
 
 
 async def account(core: Core, partner_id: str, command: Any) -> Any:
     """Send a command to an account; return its reply, which must not be a refusal."""
-    answer = await core.directory.partner(partner_id).account().ask(command)
+    answer = await core.directory.partner(partner_id).account().ask(command, PATIENCE_S)
     assert not isinstance(answer, Refusal | BadRequest), answer
     return answer
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 import pytest
 
+from pgs.actors.kernel.ref import Ref
 from pgs.config import KEY_FILE_NAME, Config
+from pgs.http.outbound import fetch
 from tests.journeys.leaks import contents
 from tests.journeys.process import Process, free_port, node_process
 from tests.patience import PATIENCE_S
@@ -135,4 +137,21 @@ def patient_nodes() -> Iterator[None]:
         patch.setattr(connections, "CONNECT_S", PATIENCE_S)
         patch.setattr(sockets, "CONNECT_S", PATIENCE_S)
         patch.setattr(sockets, "HANDSHAKE_S", PATIENCE_S)
+        yield
+
+
+@contextmanager
+def patient_calls() -> Iterator[None]:
+    """Let no service in this process give up, in a block, what a busy machine delays.
+
+    Otherwise a machine that stands still for some seconds lets messages to actors wait too long,
+    and a service cannot read the keys of its identity issuer. The values are defaults of
+    parameters, so they are replaced there.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Ref.ask, "__defaults__", (PATIENCE_S,))
+        for call in (fetch.JsonClient.fetch, fetch.JsonClient.fetch_json):
+            defaults = (call.__kwdefaults__ or {}) | {"timeout_s": PATIENCE_S}
+            patch.setattr(call, "__kwdefaults__", defaults)
+        patch.setattr(fetch, "CONNECT_TIMEOUT_S", PATIENCE_S)
         yield

@@ -33,7 +33,7 @@ from pgs.storage.ledger import LedgerReport, check_ledger
 from tests.journeys.client import Client, InternalClient, SyncClient
 from tests.journeys.leaks import shaped_like_secrets
 from tests.journeys.partners import Partner, account, drain, make_partner, make_tiers
-from tests.journeys.places import Place, looking_every
+from tests.journeys.places import Place, looking_every, patient_calls
 from tests.patience import PATIENCE_S
 
 T = TypeVar("T")
@@ -141,7 +141,8 @@ class Service(msgspec.Struct, frozen=True):
 
     async def set_tier(self, command: SetTier) -> None:
         """Make or change a tier; return once every node has heard of it."""
-        assert isinstance(await self.leader.directory.catalogue().ask(command), TierSet)
+        made = await self.leader.directory.catalogue().ask(command, PATIENCE_S)
+        assert isinstance(made, TierSet)
         now = self.leader.parts.catalogue.published(0)
         await until(lambda: all(core.parts.catalogue.published(0) == now for core in self.cores))
 
@@ -226,8 +227,9 @@ class SharedService:
     def start(self) -> None:
         """Return once the service takes calls."""
         structlog.configure(logger_factory=lambda *_: _Lines())
-        self._thread.start()
-        assert self._up.wait(PATIENCE_S), "the service does not start"
+        with patient_calls():
+            self._thread.start()
+            assert self._up.wait(PATIENCE_S), "the service does not start"
         if self._error is not None:
             raise self._error
         self.client = self.new_client()
