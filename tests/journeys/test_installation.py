@@ -11,9 +11,10 @@ import trio
 
 from pgs.app import open_core
 from pgs.config import Config
+from pgs.domain import leases
 from pgs.domain.leases import HOLD_S
 from pgs.domain.shards import SHARDS
-from pgs.storage.postgres import node_looks
+from pgs.storage.postgres import connecting, keeper, node_looks
 from pgs.storage.postgres.database import PostgresDatabase
 from pgs.storage.postgres.lease import number_of
 from pgs.storage.postgres.session import DatabaseInUse
@@ -271,8 +272,12 @@ async def test_a_match_goes_on_at_another_node_after_its_owner_was_killed(
 
 
 async def test_nothing_is_answered_from_memory_while_the_database_confirms_no_beat(
-    tmp_path: Path, seeded: Seeded
+    tmp_path: Path, seeded: Seeded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # A busy machine must not end the session while its beat waits, nor end its hold without that.
+    monkeypatch.setattr(connecting, "STATEMENT_S", PATIENCE_S)
+    monkeypatch.setattr(keeper, "BEAT_TIMEOUT_S", PATIENCE_S)
+    monkeypatch.setattr(leases, "HOLD_S", PATIENCE_S)
     async with node_in_process(seeded, tmp_path, "n1") as one:
         await settled(one)
         key = seeded.partners[PARTNERS[0]].test
@@ -283,6 +288,7 @@ async def test_nothing_is_answered_from_memory_while_the_database_confirms_no_be
             with psycopg.connect(seeded.url) as connection:
                 # Each beat waits for this lock. The session lives, so its locks stay.
                 connection.execute("select 1 from node where name = 'n1' for update")
+                monkeypatch.setattr(leases, "HOLD_S", HOLD_S)
                 await until(lambda: not one.shards.owned)
                 for path, body in (
                     ("/partner/me", None),
@@ -295,6 +301,7 @@ async def test_nothing_is_answered_from_memory_while_the_database_confirms_no_be
                 await bot.send("join")
                 assert await bot.closed() == 1001
         await settled(one)
+        monkeypatch.setattr(leases, "HOLD_S", PATIENCE_S)
         again = await seat(one, key, "ann")
         assert ok(again)["seatId"] == first["seatId"]
         assert again.header("idempotent-replayed") == "true"

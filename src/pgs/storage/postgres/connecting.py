@@ -33,7 +33,6 @@ _SETTINGS: Final = {
     "client_encoding": "UTF8",
     "idle_session_timeout": "0",
     "idle_in_transaction_session_timeout": f"{IDLE_IN_TRANSACTION_S}s",
-    "statement_timeout": f"{STATEMENT_S}s",
 }
 
 _WAITS: Final = {
@@ -48,7 +47,8 @@ def connect(url: str, name: str, **settings: str) -> pq.abc.PGconn:
     `url` names one host, or none for the server on this machine. The server lists the session under
     `name`. `settings` are settings of the server for this session. Raises `StoreOutage`.
     """
-    options = " ".join(f"-c {key}={value}" for key, value in (_SETTINGS | settings).items())
+    ours = _SETTINGS | {"statement_timeout": f"{STATEMENT_S}s"} | settings
+    options = " ".join(f"-c {key}={value}" for key, value in ours.items())
     try:
         info = conninfo.make_conninfo(
             url,
