@@ -18,6 +18,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from tests.patience import PATIENCE_S
 from tests.tools import find_tool
 
 _NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -33,7 +34,7 @@ _FLAGS: Final = (
 # Host names that resolve to nothing, so that no request leaves this machine.
 _BLOCK_OTHER_HOSTS = "MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
 
-WAIT_MAX_MS: Final = 60_000.0
+WAIT_MAX_MS: Final = 1000 * PATIENCE_S
 """How long a test waits for something in a page, long enough for a slow machine."""
 
 expect.set_options(timeout=WAIT_MAX_MS)

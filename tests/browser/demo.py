@@ -57,7 +57,6 @@ class DemoTab(Tab):
         context = browser.new_context(**{"viewport": viewport, "reduced_motion": "reduce", **how})
         super().__init__(context.new_page())
         self.demo = demo
-        self.page.set_default_timeout(30_000)
         self.page.add_init_script(_LISTEN)
         self.page.goto(demo["siteUrl"])
 

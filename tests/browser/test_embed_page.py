@@ -17,8 +17,6 @@ from tests.journeys.service import SharedService
 
 pytestmark = pytest.mark.browser
 
-WAIT_MS: Final = 30_000.0
-
 _STAND_IN: Final = """<!doctype html><meta charset="utf-8"><title>frame</title><script>
 window.heard = [];
 addEventListener("message", (event) => heard.push(event.data));
@@ -53,7 +51,6 @@ class Host:
         self.service = service
         self.page: Page = browser.new_context(locale="en-GB", **how).new_page()
         self.tab = Tab(self.page)
-        self.page.set_default_timeout(WAIT_MS)
         self.page.goto(site)
 
     def mount(self, session: object, **options: object) -> None:

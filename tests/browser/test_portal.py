@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from tests.browser.axe import axe_faults_in_both_schemes
+from tests.browser.chromium import WAIT_MAX_MS
 from tests.browser.visitor import Visitor
 
 pytestmark = pytest.mark.browser
@@ -107,7 +108,7 @@ def test_a_change_by_somebody_else_is_shown_and_not_overwritten(admin: Visitor) 
     with page.expect_popup() as opened:
         page.evaluate("open('/portal/test/games', '', 'popup')")
     colleague = opened.value
-    colleague.set_default_timeout(30_000)
+    colleague.set_default_timeout(WAIT_MAX_MS)
     for state, other in (("off", "on"), ("on", "off")):
         colleague.get_by_role("button", name=f"Turn {state} Reversi in test").click()
         if state == "off":
@@ -232,7 +233,7 @@ def test_every_page_but_its_own_shows_that_a_webhook_fails(admin: Visitor) -> No
     admin.page.get_by_role("link", name="See why").click()
     admin.page.wait_for_url("**/portal/test/webhooks")
     admin.stands_at("Webhooks")
-    assert "Webhook in test" not in admin.page.locator(".banner").inner_text()
+    expect(admin.page.locator(".banner")).not_to_contain_text("Webhook in test")
     admin.page.unroute_all()
 
 

@@ -183,6 +183,7 @@ def test_a_time_is_told_to_the_second_in_utc_and_in_the_zone_of_the_reader(
 def test_the_bar_of_a_day_lists_the_attempts_of_that_day(admin: Visitor) -> None:
     admin.go("test/webhooks", "Webhooks")
     rows = admin.page.locator("tr[data-row]")
+    rows.first.wait_for()
     sent = rows.count()
     chart = admin.page.get_by_role("slider", name=re.compile("^Attempts a day"))
     day = datetime.now(UTC)

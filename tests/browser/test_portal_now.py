@@ -1,7 +1,7 @@
 """The portal's page of calls as they are made, in a real browser."""
 
 import pytest
-from playwright.sync_api import Locator, Route
+from playwright.sync_api import Locator, Route, expect
 
 from tests.browser.axe import axe_faults_in_both_schemes
 from tests.browser.members import by_admin, by_key, seat
@@ -39,7 +39,7 @@ def test_a_call_is_seen_as_it_is_made_and_a_refused_one_says_why_and_what_to_do(
     page.get_by_role("heading", name="Refused: stake below floor").wait_for()
     page.get_by_text("The stake is below this tier's floor of 100 cents.").wait_for()
     page.get_by_text("Send at least floorUsdCents.").wait_for()
-    assert _rows(viewer, "stake_below_floor").count() == 1  # not the refusal as well
+    expect(_rows(viewer, "stake_below_floor")).to_have_count(1)  # not the refusal as well
     assert page.get_by_role("link", name="See the prices").get_attribute("href") == (
         "/portal/test/prices"
     )
@@ -52,8 +52,8 @@ def test_a_call_is_seen_as_it_is_made_and_a_refused_one_says_why_and_what_to_do(
     page.get_by_text("Refused: 2 of").wait_for()
     viewer.press("Refused")
     assert page.url.endswith("?only=refused")
-    assert _rows(viewer, "GET /partner/me").count() == 0
-    assert _rows(viewer, "400").count() == 2
+    expect(_rows(viewer, "GET /partner/me")).to_have_count(0)
+    expect(_rows(viewer, "400")).to_have_count(2)
     assert axe_faults_in_both_schemes(page) == []
 
 
@@ -125,7 +125,7 @@ def test_rows_stay_while_another_page_is_open_and_the_gap_is_told(viewer: Visito
     viewer.stands_at("Find a match")
     viewer.page.go_back()
     viewer.stands_at("Calls now")
-    assert _rows(viewer, "GET /partner/me").count() == 1
+    expect(_rows(viewer, "GET /partner/me")).to_have_count(1)
     _rows(viewer, "Not listening for").first.get_by_role("button").click()
     viewer.page.get_by_text("What was called in that time is not listed.").wait_for()
     assert axe_faults_in_both_schemes(viewer.page) == []

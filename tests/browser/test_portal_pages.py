@@ -148,7 +148,7 @@ def test_a_bar_is_picked_by_keyboard_and_its_address_keeps_it(admin: Visitor) ->
     admin.page.reload()
     admin.stands_at("Usage")
     admin.page.get_by_text("$203.00 of rake").wait_for()
-    assert admin.page.locator("tbody tr").count() == len(DAYS)
+    expect(admin.page.locator("tbody tr")).to_have_count(len(DAYS))
     admin.go(f"test/usage?from={DAYS[0]}&to=20261122", "Usage")
     admin.page.get_by_text("22 Nov is not final.").wait_for()
     admin.press("Show up to 20 Nov")

@@ -19,7 +19,6 @@ class Visitor:
         context = browser.new_context(**{"reduced_motion": "reduce", **how})
         self.tab = Tab(context.new_page())
         self.page: Page = self.tab.page
-        self.page.set_default_timeout(30_000)
         self.page.on("request", self._keep_token)
         self._token = ""
 
