@@ -4,7 +4,7 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from pgs.actors.kernel.mail import Crashed, Degraded, Overloaded
+from pgs.actors.kernel.mail import Crashed, Degraded, Interrupted, Overloaded
 from pgs.storage.transactions import (
     OutcomeUnknown,
     ReadFailed,
@@ -30,7 +30,7 @@ async def test_a_load_that_fails_is_tried_once_for_each_message_until_the_partne
         queued = [counter.later(Add()) for _ in range(6)]
         await wait_all_tasks_blocked()
         assert counter.rows.loads == 4
-        assert [type(asked.result) for asked in queued] == [Crashed] * 3 + [Degraded] * 3
+        assert [type(asked.result) for asked in queued] == [Interrupted] * 3 + [Degraded] * 3
         counter.rows.load_error = None
         await trio.sleep(30)
         assert await counter.cell.ref.ask(Add()) == 1
@@ -44,7 +44,7 @@ async def test_loads_that_fail_because_the_database_is_away_degrade_nobody(
         counter.rows.load_error = ReadFailed("seats.find_head", StoreOutage("nobody there"))
         queued = [counter.later(Add()) for _ in range(10)]
         await wait_all_tasks_blocked()
-        assert [type(asked.result) for asked in queued] == [Crashed] * 10
+        assert [type(asked.result) for asked in queued] == [Interrupted] * 10
         counter.rows.load_error = None
         assert await counter.cell.ref.ask(Add()) == 1
 

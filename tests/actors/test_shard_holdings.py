@@ -9,7 +9,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.kernel.mail import Crashed, NotOwned
+from pgs.actors.kernel.mail import Crashed, Interrupted, NotOwned
 from pgs.actors.maintenance.deadlines import ring_alarms
 from pgs.actors.messages.seats import CloseSeats, Seated, StakeSeat
 from pgs.actors.partners import PartnerDirectory
@@ -153,7 +153,7 @@ async def test_a_drop_leaves_the_message_that_was_begun_unknown_and_refuses_the_
             await trio.testing.wait_all_tasks_blocked()
             node.holdings.drop()
         assert {player: type(reply) for player, reply in replies.items()} == {
-            "ann": Crashed,
+            "ann": Interrupted,
             "bob": NotOwned,
         }
         stuck.let_go()
@@ -183,7 +183,7 @@ async def test_a_drop_also_ends_what_a_release_lets_finish(
             node.holdings.drop()
             await stuck.cancelled.wait()
             assert trio.current_time() == began
-        assert [type(reply) for reply in replies] == [Crashed]
+        assert [type(reply) for reply in replies] == [Interrupted]
         stuck.let_go()
 
 

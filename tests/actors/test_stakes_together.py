@@ -11,7 +11,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.kernel.mail import Crashed, Overloaded
+from pgs.actors.kernel.mail import Crashed, Interrupted, Overloaded
 from pgs.actors.kernel.ref import Ref
 from pgs.actors.messages.seats import Seated, StakeSeat
 from pgs.actors.seating import staking
@@ -198,7 +198,7 @@ async def test_no_stake_of_a_group_is_confirmed_when_its_commit_fails(
         faults.fail("commit", times=1)
         requests = [stake("alice"), stake("bob"), stake("carol", tier="none"), stake("dave")]
         answers = await ask_at_once(s, requests)
-        assert [type(each) for each in answers] == [Crashed, Crashed, Refusal, Crashed]
+        assert [type(each) for each in answers] == [Interrupted, Interrupted, Refusal, Interrupted]
         again = await ask_at_once(s, requests)
         assert seated(again) == ["alice", "bob", "dave"]
         assert not any(each.replayed for each in again if isinstance(each, Seated))
@@ -214,7 +214,7 @@ async def test_a_commit_of_unknown_outcome_is_not_repeated_by_the_actor(
         faults.fail("commit", OutcomeUnknown("lost"), after=True, times=1)
         requests = [stake("alice"), stake("bob")]
         answers = await ask_at_once(s, requests)
-        assert [type(each) for each in answers] == [Crashed, Crashed]
+        assert [type(each) for each in answers] == [Interrupted, Interrupted]
         again = await ask_at_once(s, requests)
         assert [each.replayed for each in again] == [True, True], "it was on disk"
         assert (await s.head()).seat_seq == 3

@@ -8,7 +8,7 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
-from pgs.actors.kernel.mail import Command, Crashed, Envelope, Overloaded
+from pgs.actors.kernel.mail import Command, Crashed, Envelope, Interrupted, Overloaded
 from pgs.actors.messages import table as m
 from pgs.actors.messages.seats import EndPlay
 from pgs.actors.play.held import HELD_MAX
@@ -127,7 +127,7 @@ async def test_an_end_that_a_crash_undoes_was_told_to_nobody(
                     await settle()
                 assert asked.answers == []
         await settle()
-        assert asked.answers == [Crashed, Crashed]
+        assert asked.answers == [Interrupted, Interrupted]
         assert ann.take() == bob.take() == []
     async with ready_core(tmp_path) as s:
         assert (await match_row(s, match_id)).status == "started"
