@@ -251,3 +251,22 @@ def test_a_key_names_who_made_it_and_leads_to_its_changes(admin: Visitor) -> Non
     admin.stands_at("Event log")
     assert f"q={made['keyId']}" in admin.page.url
     expect(admin.page.locator("tr[data-row]")).to_have_count(1)
+
+
+@pytest.mark.parametrize("by", ["press", "itself"])
+def test_a_log_that_could_not_be_read_is_read_again(admin: Visitor, by: str) -> None:
+    page = admin.page
+    page.clock.install()
+    away = {"error": "The service is away.", "reason": "unavailable"}
+    listed = "**/partner/admin/events?limit=500*"
+    page.route(listed, lambda route: route.fulfill(status=503, json=away))
+    admin.open("/portal/events")
+    page.get_by_text("It is tried again every 10 seconds.").wait_for()
+    expect(page.locator("tr[data-row]")).to_have_count(0)
+    page.unroute(listed)
+    if by == "press":
+        admin.press("Try now")
+    else:
+        page.clock.fast_forward(11_000)
+    page.locator("tr[data-row]").first.wait_for()
+    expect(page.get_by_role("alert")).to_have_count(0)

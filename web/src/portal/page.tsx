@@ -106,12 +106,17 @@ export function useReadingOf<T>(api: Api, read: () => Promise<T>): Reading<T> {
     void readAgain();
   }, [readAgain]);
   useReadWithAll(readAgain);
+  useRetry(error, readAgain);
+  return { value, at, error, readAgain };
+}
+
+/** Reads again a while after a failure, if the same read may succeed then. */
+export function useRetry(error: unknown, readAgain: () => Promise<void>): void {
   useEffect(() => {
     if (error === null || !mayPass(error)) return;
     const timer = setTimeout(() => void readAgain(), AGAIN_MS);
     return () => clearTimeout(timer);
   }, [error, readAgain]);
-  return { value, at, error, readAgain };
 }
 
 /** Reads again whenever everything that is shown is read again. `wanted`: whether to do so. */

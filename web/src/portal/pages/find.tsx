@@ -160,7 +160,7 @@ function Latest({
   );
   const atBegin = entries === null || entries.length <= LATEST;
   useReadWithAll(readAgain, atBegin); // a list that was read further is not cut short
-  if (error !== null) return <Problem error={error} />;
+  if (error !== null) return <Problem error={error} again />;
   const isFiltered = filters.asked !== '';
   if (entries === null && !isFiltered) return null;
   if (entries?.length === 0 && !isFiltered) return <Teaching />;

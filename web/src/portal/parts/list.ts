@@ -2,6 +2,7 @@
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Api } from '../api';
+import { useReadWithAll, useRetry } from '../page';
 
 /** How many entries of a list are kept. The page says so if there are more. */
 export const ENTRIES_MAX = 10_000;
@@ -30,7 +31,8 @@ export interface List<T> {
 
 /**
  * Reads `path`, whose answers have their entries under `name`. `all`: reads on to the end, for a
- * search over all of them. `size`: how many entries are read at once.
+ * search over all of them. `size`: how many entries are read at once. After a failure it is read
+ * again, as `useReadingOf` does.
  */
 export function useList<T>(
   api: Api,
@@ -51,8 +53,7 @@ export function useList<T>(
       now.current.busy = true;
       try {
         const glue = path.includes('?') ? '&' : '?';
-        let [next, from] = [begun, after];
-        let turns = 0;
+        let [next, from, turns] = [begun, after, 0];
         do {
           const at = from === null ? '' : `&cursor=${encodeURIComponent(from)}`;
           const page: Page & Record<string, T[]> = await api.read(
@@ -88,6 +89,8 @@ export function useList<T>(
   };
   useEffect(() => {
     if (all) more();
-  }, [all, cursor]);
+  }, [all, cursor, error]);
+  useRetry(error, readAgain);
+  useReadWithAll(readAgain, error !== null);
   return { entries, whole: entries !== null && cursor === null, error, more, readAgain };
 }
