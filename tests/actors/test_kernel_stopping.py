@@ -12,6 +12,7 @@ from pgs.actors.kernel.mail import LATER, Crashed, Envelope, Interrupted, Messag
 from pgs.actors.kernel.system import STOP_GRACE_S, System
 from pgs.storage.transactions import Stmt, Tx
 from tests.actors.counter_cell import Add, CounterCell, Defer, Do, Resolve, Tell
+from tests.patience import PATIENCE_S
 from tests.virtual import Faults, actor_system, open_store, tend
 
 
@@ -175,7 +176,7 @@ async def test_a_disk_that_hangs_in_a_commit_does_not_keep_the_actors_from_stopp
     )
     with open_store(tmp_path, faults, inline=False) as database, faults.hold("commit"):
         database.start()
-        with trio.fail_after(30):
+        with trio.fail_after(PATIENCE_S):
             async with actor_system() as system:
                 stuck = CounterCell(system).later(Do(lambda: database.writer.submit(tx)))
                 while not faults.count("commit"):  # noqa: ASYNC110  set in a thread
