@@ -17,7 +17,7 @@ from seed import seed
 from pgs.domain.shards import SHARDS, shard_of
 from pgs.operator.ready_partners import ReadyPartner
 
-SHARED_S = 60.0  # seconds until nodes that have started have divided the shards
+SHARED_S = 180.0  # seconds until nodes that have started on a busy machine share the shards
 AGAIN_S = 1.0  # seconds between two checks of the owners; each node looks at the others meanwhile
 
 OWNER, ANYWHERE = "at the owner", "at any node"

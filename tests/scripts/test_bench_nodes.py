@@ -160,7 +160,7 @@ def test_the_case_writes_its_section_and_leaves_no_group_behind(tmp_path: Path) 
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=900,  # three times a wait of 180 s, and a minute and a half of measuring
         env={"PATH": os.environ["PATH"], "COLUMNS": "120"},
     )
     if "IS LEFT OUT" in done.stderr:  # this machine has no control groups, or no PostgreSQL
