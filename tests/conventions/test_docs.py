@@ -1,5 +1,6 @@
 """The documents agree with the code."""
 
+import ast
 import dataclasses
 import re
 
@@ -203,6 +204,42 @@ def test_every_event_that_the_operations_page_names_is_in_the_code() -> None:
     }
     assert events
     assert [event for event in sorted(events) if f'"{event}"' not in source] == []
+
+
+_LOG_CALLS = {"debug", "info", "warning", "error", "exception", "log_error", "report"}
+
+
+def _logged_in(code: str) -> set[str]:
+    """Return the events that a module logs under a fixed name."""
+    calls = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
+    return {
+        call.args[0].value
+        for call in calls
+        if isinstance(call.func, ast.Attribute | ast.Name)
+        and (call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id) in _LOG_CALLS
+        and call.args
+        and isinstance(call.args[0], ast.Constant)
+        and isinstance(call.args[0].value, str)
+    }
+
+
+def test_the_search_for_logged_events_finds_functions_and_methods() -> None:
+    assert _logged_in('log.info("one", at=1)\nlog_error("two", error)\nprint("three")') == {
+        "one",
+        "two",
+    }
+
+
+def test_every_event_that_the_service_logs_is_on_the_operations_page() -> None:
+    page = _text(OPERATIONS)
+    logged = {
+        event
+        for path in files(SOURCE, ".py")
+        if path.relative_to(SOURCE).parts[0] not in ("demo", "devissuer")
+        for event in _logged_in(path.read_text(encoding="utf-8"))
+    }
+    assert logged
+    assert [event for event in sorted(logged) if f"`{event}`" not in page] == []
 
 
 def test_every_operator_command_is_on_the_operations_page() -> None:
