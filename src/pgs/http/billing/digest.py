@@ -1,7 +1,7 @@
 """`GET /partner/results/digest`: a hash of each day's rows of the feed.
 
 A partner who kept every row computes the same hashes. A hash that differs shows the day on which a
-row was missed. `docs/api.md` has a function that computes them.
+row was missed. `docs/billing.md` has a function that computes them.
 """
 
 from typing import Final
