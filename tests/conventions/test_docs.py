@@ -99,6 +99,28 @@ def test_every_link_between_documents_leads_somewhere(document: str) -> None:
     assert [target for target in targets if not ((ROOT / document).parent / target).exists()] == []
 
 
+def _anchors(text: str) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub makes them. No page repeats a heading."""
+    plain = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", plain, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_an_anchor_is_the_heading_in_small_letters_and_no_code_makes_one() -> None:
+    assert _anchors("# `GET`: a page's name\n\n```\n# Comment\n```\n") == {"get-a-pages-name"}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_link_to_a_section_names_a_heading(document: str) -> None:
+    missing = []
+    for target in re.findall(r"\]\(([^)]*#[^)]+)\)", _text(document)):
+        page, _, anchor = target.partition("#")
+        place = (ROOT / document).parent / page if page else ROOT / document
+        if "://" not in page and anchor not in _anchors(place.read_text(encoding="utf-8")):
+            missing.append(target)
+    assert missing == []
+
+
 def test_the_settings_table_lists_every_setting_with_its_default() -> None:
     documented = {
         name.strip("`"): (variable.strip("`"), default.strip("`"))
