@@ -154,6 +154,7 @@ def test_a_node_without_its_name_its_address_or_a_shared_database_is_refused(
 def test_variables_of_other_programs_and_empty_reserved_ones_are_ignored() -> None:
     environ = {
         "PGS_CONFIG": "",
+        "PGS_KEY": "pk_test_x",
         "PGS_WEBHOOK_SECRET": "whsec_x",
         "PGSQL_HOST": "x",
         "HOME": "/",

@@ -19,9 +19,9 @@ KEY_FILE_NAME = "keys"  # the key ring's file, in the data folder and in its bac
 PREFIX: Final = "PGS_"
 TABLE: Final = "pgs"
 
-# Variables with our prefix that are not settings: the place of the settings file, and the signing
-# secret that examples/receive_webhooks.py reads.
-_OTHER_VARIABLES = frozenset({"PGS_CONFIG", "PGS_WEBHOOK_SECRET"})
+# Variables with our prefix that are not settings: the place of the settings file, and the key and
+# the signing secret that the examples read.
+_OTHER_VARIABLES = frozenset({"PGS_CONFIG", "PGS_KEY", "PGS_WEBHOOK_SECRET"})
 
 _POSTGRES = ("postgresql://", "postgres://")
 
