@@ -112,6 +112,11 @@ _OF_THE_PROCESS: Final = {
     "readiness_probe_failed",
 }
 
+_OF_OPERATORS: Final = {
+    "operator_command_crashed",
+    "operator_connection_crashed",
+}
+
 _OF_SIGN_INS: Final = {f"identity_refused_{fault}" for fault in ADVICE}
 
 EVENTS: Final = frozenset(
@@ -123,6 +128,7 @@ EVENTS: Final = frozenset(
     | _OF_CHORES
     | _OF_MONEY
     | _OF_NUDGES
+    | _OF_OPERATORS
     | _OF_THE_PROCESS
 )
 """The values of the label `event` of `pgs_events_total`. Add a new event to its group above."""

@@ -1,6 +1,6 @@
 """A data folder with a partner whose players have seats, and an operator who runs commands."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -25,10 +25,12 @@ R = TypeVar("R", bound=Record)
 
 
 @asynccontextmanager
-async def serving(folder: Path, *, inline: bool = False) -> AsyncIterator[Core]:
+async def serving(
+    folder: Path, *, inline: bool = False, on_event: Callable[[str], None] = lambda name: None
+) -> AsyncIterator[Core]:
     """Run a service without HTTP on a data folder: only its actors and the operator's socket."""
     async with (
-        open_core(Config(data_dir=folder), inline=inline) as core,
+        open_core(Config(data_dir=folder), inline=inline, on_event=on_event) as core,
         trio.open_nursery() as nursery,
     ):
         await nursery.start(serve_operator, core, folder)

@@ -138,13 +138,15 @@ async def test_a_bug_ends_its_own_connection_only(
     async def broken(core: Core, line: bytes) -> Answer:
         raise LookupError("a bug")
 
-    async with serving(tmp_path), await connect(tmp_path) as stream:
+    counted: list[str] = []
+    async with serving(tmp_path, on_event=counted.append), await connect(tmp_path) as stream:
         with monkeypatch.context() as patched:
             patched.setattr(unix_socket, "execute", broken)
             await stream.send_all(LIST_TIERS)
             with trio.fail_after(PATIENCE_S):
                 assert await stream.receive_some() == b""
         assert await still_serves(tmp_path)
+    assert "operator_connection_crashed" in counted
 
 
 async def test_a_command_is_carried_out_even_if_its_caller_disconnects(tmp_path: Path) -> None:
@@ -187,12 +189,15 @@ async def test_a_command_that_raises_says_what_was_done_and_the_service_goes_on(
 
     breaks = OperatorCommand("test.break", NoArgs, TierList, broken)
     monkeypatch.setattr(execution, "COMMANDS", {**COMMANDS, "test.break": breaks})
-    async with serving(tmp_path):
+    counted: list[str] = []
+    async with serving(tmp_path, on_event=counted.append):
         answer = await call_operator(tmp_path, "test.break", NoArgs())
         assert isinstance(answer, Failed)
         assert said in answer.error
         assert "secret" not in answer.error
         assert await still_serves(tmp_path)
+    is_bug = isinstance(fault, ZeroDivisionError)
+    assert counted.count("operator_command_crashed") == is_bug
 
 
 @pytest.mark.parametrize(

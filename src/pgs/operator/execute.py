@@ -78,6 +78,7 @@ async def execute(core: Core, line: bytes) -> Answer:
         answer = Failed(f"The database cannot be used: {error}. Look at the disk, then try again.")
     except Exception:
         log.exception("operator_command_crashed", command=command.name)
+        core.parts.on_event("operator_command_crashed")
         answer = Failed(
             "A fault in the service stopped the command. It may or may not have been done: look "
             "at the log."

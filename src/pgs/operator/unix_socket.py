@@ -170,6 +170,7 @@ class _OperatorServer:
             pass  # The operator has gone. Commands that were received have been carried out.
         except Exception:
             log.exception("operator_connection_crashed")
+            self._core.parts.on_event("operator_connection_crashed")
         finally:
             self._open -= 1
 
