@@ -62,7 +62,7 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Players, matches and the frame", ("domain/themes.py", "domain/socket_frames.py")),
     (
         "Players, matches and the frame",
-        ("domain/play.py", "domain/sessions.py", "domain/turn_clocks.py"),
+        ("domain/play.py", "domain/sessions.py", "domain/match_clocks.py"),
     ),
     ("Players, matches and the frame", ("shared/table_alarms.py", "shared/presence.py")),
     ("Money", ("domain/tiers.py", "actors/catalogue_actor.py", "domain/ledger.py")),

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
+from pgs.domain.match_clocks import TimeControl
 from pgs.domain.play import Move
-from pgs.domain.turn_clocks import TimeControl
 from pgs.games.rules import Outcome, Rules, SideClock
 
 

@@ -8,10 +8,10 @@ import msgspec
 import structlog
 
 from pgs.actors.play.position import Position, replay, time_control_of
+from pgs.domain.match_clocks import MatchClock, restarted
 from pgs.domain.matches import Match, MatchDecision
 from pgs.domain.play import START_AFTER_MS, Attendance, Move
 from pgs.domain.seats import EndReason, Seat
-from pgs.domain.turn_clocks import MatchClock, restarted
 from pgs.games import rules as games
 
 DUE_SLACK_S = 1

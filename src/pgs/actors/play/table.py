@@ -31,9 +31,9 @@ from pgs.actors.shared.presence import PlayerSocket
 from pgs.actors.waiting_seats import tell_of_seat_soon
 from pgs.domain import socket_frames as frames
 from pgs.domain.errors import Refusal, refuse
+from pgs.domain.match_clocks import MatchClock
 from pgs.domain.matches import MatchDecision, MatchWithSeats
 from pgs.domain.play import Attendance, Move, judge
-from pgs.domain.turn_clocks import MatchClock
 from pgs.storage import moves as rows
 from pgs.storage.seats import find_match_with_seats
 from pgs.storage.transactions import Outcome, Stmt, Tx, WriteFailed, WriterFull

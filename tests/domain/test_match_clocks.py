@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgs.domain.turn_clocks import MatchClock, TimeControl, restarted
+from pgs.domain.match_clocks import MatchClock, TimeControl, restarted
 
 TURN = TimeControl(30_000)
 SIDE = TimeControl(300_000, per_turn=False, increment_ms=3_000)
