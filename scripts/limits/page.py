@@ -42,7 +42,7 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
             "domain/webhook_urls.py",
         ),
     ),
-    ("Money", ("http/outbound/settlement_client.py",)),
+    ("Money", ("http/outbound/settlement_client.py", "domain/settlement_retries.py")),
     ("Webhooks", ("http/outbound/", "shared/deliveries.py", "domain/secrets.py")),
     ("Webhooks", ("actors/maintenance/webhooks.py",)),
     (

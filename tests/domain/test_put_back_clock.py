@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from pgs.domain.days import day_of
 from pgs.domain.matches import MatchDecision, MatchWithSeats, close_alone, end, start
 from pgs.domain.payouts import record_money
-from pgs.domain.seats import confirm, no_earlier, retry_at
+from pgs.domain.seats import confirm, no_earlier
+from pgs.domain.settlement_retries import retry_at
 from pgs.domain.totals import charged, settled
 from tests.making import pending_seat
 

@@ -1,15 +1,11 @@
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pgs.domain import seats as rules
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.seats import SeatRequest
 from pgs.domain.tiers import SeatPrice
 from tests.making import pending_seat
-
-times = st.integers(min_value=0, max_value=2**40)
 
 
 def test_a_new_seat_has_the_sent_and_the_charged_stake_and_is_pending() -> None:
@@ -63,24 +59,6 @@ def test_a_seat_whose_stake_was_declined_is_never_due() -> None:
 def test_a_row_is_due_from_its_time_on() -> None:
     assert [rules.is_due(70, now) for now in (69, 70, 71)] == [False, True, True]
     assert not rules.is_due(None, 70)
-
-
-@given(times, st.integers(min_value=0, max_value=10**6))
-def test_settlement_is_asked_again_soon_at_first_and_every_minute_later(
-    since: int, age: int
-) -> None:
-    wait = rules.retry_at(since, since + age) - (since + age)
-    assert 5 <= wait <= 60
-    assert wait <= rules.retry_at(since, since + age + 1) - (since + age + 1)
-    assert wait == 5 or age >= 20
-    assert wait == 60 or age < 240
-
-
-@given(times, st.integers(0, 10**6), st.integers(0, rules.LOT_MAX))
-def test_a_lot_shortens_a_retry_by_a_quarter_at_most(since: int, age: int, lot: int) -> None:
-    now = since + age
-    longest = rules.retry_at(since, now) - now
-    assert max(5, longest * 3 // 4) <= rules.retry_at(since, now, lot) - now <= longest
 
 
 def test_every_environment_has_a_waiting_time() -> None:

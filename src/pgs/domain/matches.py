@@ -8,7 +8,8 @@ from typing import Literal
 import msgspec
 
 from pgs.domain.environments import Environment
-from pgs.domain.seats import EndReason, Result, Seat, no_earlier, retry_at
+from pgs.domain.seats import EndReason, Result, Seat, no_earlier
+from pgs.domain.settlement_retries import retry_at
 
 ABSENCE_S: dict[Environment, int] = {"live": 60, "test": 3600}
 """Seconds that a match waits for the first of its players, as the interface promises. In test a key

@@ -9,21 +9,12 @@ from typing import Literal
 import msgspec
 
 from pgs.domain.environments import Environment
+from pgs.domain.settlement_retries import RETRY_MIN_S
 from pgs.domain.tiers import SeatPrice
 
 WAIT_S: dict[Environment, int] = {"live": 300, "test": 3600}
 """Seconds that a confirmed stake waits for an opponent, as the interface promises. Seats in test
 have more time."""
-
-RETRY_MIN_S = 5
-"""Seconds until settlement is first asked again: few, because most outages are short."""
-
-RETRY_MAX_S = 60
-"""Seconds between two requests for the same stake or payout, at most. Money that is owed should not
-wait longer than a minute after an outage."""
-
-LOT_MAX = 255
-"""Scale of the random number that spreads retries: one byte."""
 
 SettlementSide = Literal["embedded", "remote"]
 """Which settlement holds a stake: the embedded one, or the settlement server."""
@@ -101,17 +92,6 @@ class Seat(msgspec.Struct, frozen=True):
     position: int | None = None
     revision: int = 0
     updated_at: int = 0
-
-
-def retry_at(since: int, now: int, lot: int = 0) -> int:
-    """Return when settlement is asked again about what has been open since `since`.
-
-    The wait is a quarter of the time since then, but at least `RETRY_MIN_S` and at most
-    `RETRY_MAX_S`. `lot`, a random number from 0 to `LOT_MAX`, shortens it by up to a quarter, but
-    not below the minimum. So seats that failed together are not all retried in the same second.
-    """
-    wait_s = max(RETRY_MIN_S, min(RETRY_MAX_S, (now - since) // 4))
-    return now + max(RETRY_MIN_S, wait_s - wait_s * lot // (4 * LOT_MAX))
 
 
 def is_due(due_at: int | None, now: int) -> bool:

@@ -10,7 +10,8 @@ from pgs.actors.seating.ending import close_seat, end_match
 from pgs.actors.seating.payouts import ask_for_payouts, side_of
 from pgs.actors.seating.seats_state import SeatsState
 from pgs.domain.matches import Match, MatchDecision, MatchWithSeats
-from pgs.domain.seats import EndReason, Seat, SettlementSide, is_due, retry_at
+from pgs.domain.seats import EndReason, Seat, SettlementSide, is_due
+from pgs.domain.settlement_retries import retry_at
 
 
 async def seat_due(seats: SeatsState, message: SeatDue, _: Envelope) -> None:
