@@ -57,6 +57,7 @@ const DONE: Record<string, string> = {
   'prices.set': 'set prices',
   'rake_terms.agreed': 'agreed to the rake terms',
   'rake_terms.ended': 'ended the rake terms',
+  'settlement.resolved': 'resolved a payment',
   'theme.set': 'changed the theme',
   'totp.activated': 'connected an authenticator',
   'totp.enrolled': 'began to connect an authenticator',

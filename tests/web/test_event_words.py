@@ -1,0 +1,33 @@
+"""The portal has words for every action of the event log."""
+
+import ast
+import re
+from typing import get_args
+
+import pytest
+
+from pgs.domain.licences import Step, action_of
+from tests.conventions.tree import ROOT, SOURCE, files, module_of
+
+
+def _actions() -> set[str]:
+    """Return every action that the actors write into the event log."""
+    found: set[str] = {action_of(step) for step in get_args(Step)}
+    for path in files(SOURCE / "actors", ".py"):
+        for node in ast.walk(module_of(path)):
+            is_argument = isinstance(node, ast.keyword) and node.arg == "action"
+            if is_argument or (isinstance(node, ast.Assign) and _is_action(node.targets)):
+                values = ast.walk(node.value)
+                found |= {str(one.value) for one in values if isinstance(one, ast.Constant)}
+    return found
+
+
+def _is_action(targets: list[ast.expr]) -> bool:
+    return any(isinstance(one, ast.Name) and one.id == "action" for one in targets)
+
+
+@pytest.mark.parametrize("catalogue", ["changes.ts", "words/events.ts"])
+def test_the_portal_has_words_for_every_action(catalogue: str) -> None:
+    text = (ROOT / "web" / "src" / "portal" / catalogue).read_text(encoding="utf-8")
+    known = set(re.findall(r"^  '([a-z_]+\.[a-z_]+)':", text, re.MULTILINE))
+    assert _actions() - known == set()
