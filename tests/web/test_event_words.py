@@ -15,10 +15,13 @@ def _actions() -> set[str]:
     found: set[str] = {action_of(step) for step in get_args(Step)}
     for path in files(SOURCE / "actors", ".py"):
         for node in ast.walk(module_of(path)):
-            is_argument = isinstance(node, ast.keyword) and node.arg == "action"
-            if is_argument or (isinstance(node, ast.Assign) and _is_action(node.targets)):
-                values = ast.walk(node.value)
-                found |= {str(one.value) for one in values if isinstance(one, ast.Constant)}
+            if isinstance(node, ast.keyword) and node.arg == "action":
+                value = node.value
+            elif isinstance(node, ast.Assign) and _is_action(node.targets):
+                value = node.value
+            else:
+                continue
+            found |= {str(one.value) for one in ast.walk(value) if isinstance(one, ast.Constant)}
     return found
 
 
