@@ -14,19 +14,19 @@ def _actions() -> set[str]:
     """Return every action that the actors write into the event log."""
     found: set[str] = {action_of(step) for step in get_args(Step)}
     for path in files(SOURCE / "actors", ".py"):
-        for node in ast.walk(module_of(path)):
-            if isinstance(node, ast.keyword) and node.arg == "action":
-                value = node.value
-            elif isinstance(node, ast.Assign) and _is_action(node.targets):
-                value = node.value
-            else:
-                continue
+        for value in filter(None, map(_action_in, ast.walk(module_of(path)))):
             found |= {str(one.value) for one in ast.walk(value) if isinstance(one, ast.Constant)}
     return found
 
 
-def _is_action(targets: list[ast.expr]) -> bool:
-    return any(isinstance(one, ast.Name) and one.id == "action" for one in targets)
+def _action_in(node: ast.AST) -> ast.expr | None:
+    """Return the value that `node` gives to an argument or a variable `action`, or None."""
+    if isinstance(node, ast.keyword):
+        return node.value if node.arg == "action" else None
+    if not isinstance(node, ast.Assign):
+        return None
+    names = [one.id for one in node.targets if isinstance(one, ast.Name)]
+    return node.value if "action" in names else None
 
 
 @pytest.mark.parametrize("catalogue", ["changes.ts", "words/events.ts"])
