@@ -72,7 +72,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def _encoded(raw: bytes) -> set[bytes]:
-    """Return a prefix in hex, and in base64 and base32 at every offset."""
+    """Return the spellings of some bytes: hex, and base64 and base32 at every offset."""
     forms = {raw.hex().encode(), raw.hex().upper().encode()}
     for encode, group in (
         (base64.b64encode, 3),

@@ -20,8 +20,9 @@ LAST_SECOND = 2**32 - 1
 """Seconds from the epoch to the last one that an id can hold (see `pgs.domain.ids`)."""
 
 BLOCK = 256
-"""Seats of a block, as in the indexes of players and references. A look-up visits one block after
-the other in about two microseconds each, 8 ms in all for a partner with a million seats."""
+"""Seats in a block. The indexes of players and of references divide the seats of a partner by their
+sequence into such blocks. A look-up visits one block after the other in about two microseconds
+each, at most 8 ms in all for a partner with a million seats."""
 
 BLOCKS_AT_FIRST = 4
 """Blocks that are read first: enough for a page of the newest matches."""
@@ -55,10 +56,11 @@ class LedgerLine(msgspec.Struct, frozen=True, rename="camel"):
 async def matches_before(
     reader: Reader, partner_id: str, environment: Environment, before: int, page_size: int
 ) -> list[tuple[int, str]]:
-    """Return (sequence of a seat, match id) of matches, the newest first, below `before`.
+    """Return (sequence, match id) of the newest matches whose sequence is below `before`.
 
-    This list and the two below may read every block of the partner's seats: call them through
-    `read_in_bulk`.
+    The sequence of a match is that of its seat of side 0, or of its only seat. The newest match
+    comes first. This list and the two below may read every block of the partner's seats: call them
+    through `read_in_bulk`.
     """
     return await _by_blocks(
         reader, "support.matches", partner_id, environment, before, page_size, {}
@@ -73,7 +75,7 @@ async def matches_of_player(
     before: int,
     page_size: int,
 ) -> list[tuple[int, str]]:
-    """Return (sequence of a seat, match id) of a player's matches, the newest first."""
+    """Return (sequence of the player's seat, match id) of a player's newest matches."""
     name, wanted = "support.matches_of_player", {"player_id": player_id}
     return await _by_blocks(reader, name, partner_id, environment, before, page_size, wanted)
 
@@ -86,7 +88,7 @@ async def matches_by_reference(
     before: int,
     page_size: int,
 ) -> list[tuple[int, str]]:
-    """Return (sequence of a seat, match id) of seats with a reference, the newest first."""
+    """Return (sequence, match id) of the newest seats with a reference."""
     name, wanted = "support.matches_by_reference", {"partner_ref": partner_ref}
     return await _by_blocks(reader, name, partner_id, environment, before, page_size, wanted)
 

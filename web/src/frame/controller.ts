@@ -54,7 +54,7 @@ export class Controller {
   #cancelJoin: () => void = () => {};
   #cancelLow: () => void = () => {};
   #cancelAgain: () => void = () => {};
-  /** The deadline for which the clock is watched. */
+  /** The deadline of the clock that is watched until it is low. Null while none is watched. */
   #watched: number | null = null;
   /** The messages that wait until a game has been loaded, or null while none is loaded. */
   #held: ServerMessage[] | null = null;

@@ -13,7 +13,7 @@ export interface Command {
   name: string;
   icon: IconName;
   path: string;
-  /** The keys that lead there, too. */
+  /** The keys to press that also lead to `path`. */
   keys?: string;
   group: 'Do' | 'Go to' | 'Find';
   /** More words by which it is found. */

@@ -15,8 +15,8 @@ from pgs.domain.seats import EndReason, Seat
 from pgs.games import rules as games
 
 DUE_SLACK_S = 1
-"""Seconds added to the `due_at` of a match's row. A deadline may fall on a whole second. A table
-opened in that very millisecond would find that the deadline has not passed yet."""
+"""Seconds added to the `due_at` of a match's row. Without them, a deadline on a whole second would
+be due in its own millisecond, and a table opened then would find that it has not passed yet."""
 
 log = structlog.get_logger("pgs.table")
 
