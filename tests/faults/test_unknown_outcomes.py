@@ -50,6 +50,8 @@ async def test_a_read_that_fails_after_the_write_does_not_hide_the_write(tmp_pat
         with reads_fail(admin.service.core, "accounts.open_seats"):
             _check_unknown(await admin.call("POST", "account/domain", {"domain": "acme.example"}))
         assert (await admin.call_ok("GET", "account"))["adminDomain"] == "acme.example"
+        _, metrics = await admin.service.internal.get("/internal/metrics")
+        assert b'pgs_events_total{event="read_failed"} 1.0' in metrics
 
 
 @pytest.mark.parametrize("error", [Overloaded, NotOwned, Degraded])

@@ -33,8 +33,11 @@ def answer_to_failure(request: Request, principal: object, failure: Exception) -
         if failure.noun is not None and endpoint.crash is None:
             on_event("read_failed")
             return refuse(endpoint.outage)
-        if isinstance(failure, Interrupted):  # no bug; the outage was counted where it was met
-            if type(failure.__cause__) in (Overloaded, WriterFull):
+        if isinstance(failure, Interrupted):  # no bug; an actor's outage was counted there
+            cause = failure.__cause__  # set if a step after a commit failed: see `already_written`
+            if isinstance(cause, StoreOutage):
+                on_event("read_failed")
+            elif type(cause) in (Overloaded, WriterFull):
                 on_event("overloaded")
             return answer_to_lost(endpoint)
     else:
