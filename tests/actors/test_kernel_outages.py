@@ -133,3 +133,18 @@ async def test_a_crash_counts_for_the_actor_that_broke_and_not_for_its_asker(
                 await above.cell.ref.ask(Do(ask_below))
         assert below.restarts.degraded(trio.current_time())
         assert not above.restarts.degraded(trio.current_time())
+
+
+async def test_an_actor_whose_ask_was_interrupted_has_met_an_outage_and_no_bug(
+    autojump_clock: MockClock,
+) -> None:
+    events: list[str] = []
+    async with actor_system(events.append) as system:
+        above, below = CounterCell(system), CounterCell(system)
+
+        async def ask_below() -> object:
+            return await below.cell.ref.ask(Do(raises(WriteFailed())))
+
+        with pytest.raises(Interrupted):
+            await above.cell.ref.ask(Do(ask_below))
+        assert set(events) == {"store_outage"}

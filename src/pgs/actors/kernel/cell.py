@@ -309,8 +309,8 @@ class Cell:
 
     def _broke(self, error: Exception, envelope: Envelope | None, *, counts: bool) -> None:
         """Fail the message and all deferred asks. `counts`: also record a crash."""
-        outage = isinstance(error, StoreOutage)
-        kind = Interrupted if outage or isinstance(error, Interrupted) else Crashed
+        outage = isinstance(error, StoreOutage | Interrupted)
+        kind = Interrupted if outage else Crashed
         message = type(envelope.message).__name__ if envelope else None
         self.system.report(
             "store_outage" if outage else "actor_broke", error, actor=self.name, message=message
