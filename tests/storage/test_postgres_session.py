@@ -9,6 +9,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from pgs.storage.data_folder import DataRefused
+from pgs.storage.database_mark import Mark, write_mark
 from pgs.storage.migrations import POSTGRES
 from pgs.storage.postgres import copying
 from pgs.storage.postgres import session as rules
@@ -95,6 +97,19 @@ def test_a_service_starts_while_the_server_still_ends_the_session_of_a_copy(
     copying.from_server(url, tmp_path / "back")
     with closing(PostgresDatabase(url, tmp_path / "accepted", inline=True)):
         assert len(slow_ends) >= 3
+
+
+def test_a_loss_is_accepted_while_the_server_still_ends_the_session_of_a_refused_start(
+    url: str, tmp_path: Path, slow_ends: list[Connection]
+) -> None:
+    with closing(PostgresDatabase(url, tmp_path / "first", inline=True)):
+        pass
+    write_mark(tmp_path, Mark("closed", 1, 1))
+    with pytest.raises(DataRefused):
+        PostgresDatabase(url, tmp_path, inline=True)
+    accept_loss(url, tmp_path, START)
+    with closing(PostgresDatabase(url, tmp_path, inline=True)):
+        assert len(slow_ends) >= 4
 
 
 def test_a_session_ends_although_the_server_does_not_take_its_locks_back(
