@@ -25,7 +25,10 @@ export interface List<T> {
   whole: boolean;
   error: unknown;
   more(): void;
-  /** Reads as many entries as there are now, unless a read is under way. */
+  /**
+   * Reads as many entries as there are now, and those that the last read has failed to add. Does
+   * nothing while a read is under way.
+   */
   readAgain(): Promise<void>;
 }
 
@@ -45,12 +48,12 @@ export function useList<T>(
   const [cursor, setCursor] = useState<string | null>(null);
   const [error, setError] = useState<unknown>(null);
   const turn = useRef(0);
-  const now = useRef({ busy: false, count: 0 });
+  const now = useRef({ busy: false, wanted: size });
   const read = useCallback(
     async (begun: readonly T[], after: string | null, wanted: number) => {
       turn.current += 1;
       const mine = turn.current;
-      now.current.busy = true;
+      now.current = { busy: true, wanted };
       try {
         const glue = path.includes('?') ? '&' : '?';
         let [next, from, turns] = [begun, after, 0];
@@ -64,7 +67,7 @@ export function useList<T>(
           from = page.nextCursor;
           turns += 1;
         } while (from !== null && next.length < wanted && turns < PAGES_MAX);
-        now.current.count = next.length;
+        now.current.wanted = next.length;
         setEntries(next);
         setCursor(next.length < ENTRIES_MAX ? from : null);
         setError(null);
@@ -77,7 +80,7 @@ export function useList<T>(
     [api, path, name, size],
   );
   const readAgain = useCallback(async () => {
-    if (!now.current.busy) await read([], null, Math.max(now.current.count, size));
+    if (!now.current.busy) await read([], null, Math.max(now.current.wanted, size));
   }, [read]);
   useEffect(() => {
     setEntries(null);
