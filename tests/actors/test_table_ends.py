@@ -148,7 +148,7 @@ async def test_a_command_waits_at_most_five_seconds_for_an_end_to_be_written(
             await until(4.9)
             assert resigned.answers == []
             await until(5)
-            assert resigned.answers == [Crashed], "the end may still be committed"
+            assert resigned.answers == [Interrupted], "the end may still be committed"
             await until(6.9)
             assert moved.answers == []
             await until(7)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgs.actors.kernel.mail import Crashed, Overloaded
+from pgs.actors.kernel.mail import Crashed, Interrupted, Overloaded
 from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.domain.errors import Refusal
 from pgs.domain.members import PLATFORM
@@ -19,11 +19,15 @@ from tests.journeys.service import in_process
 async def test_a_message_that_meets_an_outage_is_refused_and_the_socket_stays_open(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    late = Interrupted("the end is not written yet")
+    late.__cause__ = Overloaded("deadline")
     answers = {
         Overloaded("full"): "rate_limited",
         WriterFull(): "rate_limited",
         Crashed("broken"): "registry_unavailable",
         StoreOutage("no disk"): "registry_unavailable",
+        Interrupted("the write failed"): "registry_unavailable",  # an actor has counted it
+        late: "registry_unavailable",
     }
     async with in_process(place) as service:
         partner = await service.partner()
@@ -43,6 +47,9 @@ async def test_a_message_that_meets_an_outage_is_refused_and_the_socket_stays_op
                     assert await ann.ask("join") == {"type": "error", "reason": reason}
             assert (await ann.ask("join"))["type"] == "snapshot"
             assert (await ann.ask("move", matchId=match_id, ply=0, move="a1"))["type"] == "moved"
+        _, metrics = await service.internal.get("/internal/metrics")
+        for event, count in {"handler_crashed": 2, "read_failed": 2, "overloaded": 6}.items():
+            assert f'pgs_events_total{{event="{event}"}} {count}.0'.encode() in metrics, event
 
 
 async def test_a_player_whose_matches_cannot_be_read_is_told_so_and_may_still_play(

@@ -48,8 +48,8 @@ class Crashed(Exception):
 class Interrupted(Crashed):
     """The work on the message ended in the middle, and no bug of the actor was the cause.
 
-    The database failed, the session with it ended, or the process stops. As with `Crashed`, the
-    caller cannot know what was done.
+    The database failed, the session with it ended, the process stops, or a step took too long. As
+    with `Crashed`, the caller cannot know what was done.
     """
 
 

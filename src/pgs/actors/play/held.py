@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import trio
 
-from pgs.actors.kernel.mail import Crashed, Envelope, Message, Overloaded
+from pgs.actors.kernel.mail import Envelope, Interrupted, Message, Overloaded
 from pgs.actors.messages.table import Resign
 from pgs.domain.seats import Seat
 
@@ -42,16 +42,16 @@ class HeldCommands:
     def expire(self) -> None:
         """Fail the commands whose deadline has passed.
 
-        A resignation may still take effect, so it fails as `Crashed` (outcome unknown). The others
-        fail as `Overloaded`: nothing was done.
+        A resignation may still take effect, so it fails as `Interrupted` (outcome unknown). The
+        others fail as `Overloaded`: nothing was done.
         """
         now = trio.current_time()
         for envelope in self._envelopes:
             if envelope.deadline <= now:
-                unknown = isinstance(envelope.message, Resign)
-                envelope.fail(
-                    Crashed("the end is not written yet") if unknown else Overloaded("deadline")
-                )
+                late = Overloaded("deadline")
+                unknown = Interrupted("the end is not written yet")
+                unknown.__cause__ = late
+                envelope.fail(unknown if isinstance(envelope.message, Resign) else late)
         self._envelopes = [envelope for envelope in self._envelopes if envelope.deadline > now]
 
     def deadline(self) -> float:

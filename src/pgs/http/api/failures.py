@@ -33,12 +33,9 @@ def answer_to_failure(request: Request, principal: object, failure: Exception) -
         if failure.noun is not None and endpoint.crash is None:
             on_event("read_failed")
             return refuse(endpoint.outage)
-        if isinstance(failure, Interrupted):  # no bug; an actor's outage was counted there
-            cause = failure.__cause__  # set if a step after a commit failed: see `already_written`
-            if isinstance(cause, StoreOutage):
-                on_event("read_failed")
-            elif type(cause) in (Overloaded, WriterFull):
-                on_event("overloaded")
+        if isinstance(failure, Interrupted):  # no bug
+            if (event := event_behind(failure)) is not None:
+                on_event(event)
             return answer_to_lost(endpoint)
     else:
         log.exception("handler_crashed", **_where(request, principal))
@@ -46,6 +43,13 @@ def answer_to_failure(request: Request, principal: object, failure: Exception) -
     if isinstance(failure, Degraded) and not endpoint.crash:  # nothing was done
         return Internal()
     return answer_to_lost(endpoint)
+
+
+def event_behind(failure: Interrupted) -> str | None:
+    """Return the event that counts what has interrupted a call; None if an actor has counted it."""
+    if isinstance(failure.__cause__, StoreOutage):
+        return "read_failed"
+    return "overloaded" if type(failure.__cause__) in (Overloaded, WriterFull) else None
 
 
 def answer_to_lost(endpoint: Endpoint) -> Answer:

@@ -19,6 +19,7 @@ from pgs.domain import socket_frames as frames
 from pgs.domain.errors import ERRORS, Refusal
 from pgs.domain.play import ABUSE, EXPIRED, PLAY_STOPPED
 from pgs.http.api.endpoint import Plain, Reply
+from pgs.http.api.failures import event_behind
 from pgs.http.api.responses import body_of
 from pgs.http.api.services import Services
 from pgs.http.game.auth import Session, admit, token_of
@@ -157,10 +158,10 @@ class SocketHandler:
             self._parts.on_event("overloaded")
             return "rate_limited"
         except (Crashed, StoreOutage) as error:
-            if not isinstance(error, Interrupted):  # counted where it was interrupted
-                self._parts.on_event(
-                    "read_failed" if isinstance(error, StoreOutage) else "handler_crashed"
-                )
+            event = "read_failed" if isinstance(error, StoreOutage) else "handler_crashed"
+            counted = event_behind(error) if isinstance(error, Interrupted) else event
+            if counted is not None:
+                self._parts.on_event(counted)
             log.error(
                 "socket_message_failed", partner_id=self._session.partner_id, error=str(error)
             )
