@@ -78,8 +78,7 @@ def to_server(folder: Path, url: str) -> Copied:
         if is_copy(source):
             raise BadSource(f"{folder} was restored: start the service on it once, then copy it")
         session = WriterSession(url, SESSION, 1)
-        stack.callback(session.close)
-        stack.callback(session.release)
+        stack.callback(session.end)
         if session.connection.command(_TABLES_THERE):
             raise BadSource("the database to copy to is not empty: name a new one")
         migrate(session.connection)
@@ -106,8 +105,7 @@ def from_server(url: str, folder: Path) -> Copied:
     path = folder / DATABASE_NAME
     with _translated(), ExitStack() as stack:
         session = WriterSession(url, SESSION, 1)
-        stack.callback(session.close)
-        stack.callback(session.release)
+        stack.callback(session.end)
         if not has_schema(session.connection):
             raise BadSource("the database to copy from is empty")
         migrate(session.connection)

@@ -91,8 +91,7 @@ class PostgresDatabase:
             undo.callback(self._lock.release)
             mark = _mark_in(folder)
             session = WriterSession(url, self._name, 1, self._number)
-            undo.callback(session.close)
-            undo.callback(session.release)
+            undo.callback(session.end)
             self._address = session.address
             self._moved_to: dict[str, str] | None = None
             self._refuse_a_pooler()

@@ -146,8 +146,7 @@ def accept_loss(url: str, folder: Path, now: int) -> int:
         except OSError as error:
             raise StoreOutage(f"the mark cannot be written: {error}") from error
         finally:
-            session.release()
-            session.close()
+            session.end()
     finally:
         lock.release()
     return int(commits)

@@ -151,6 +151,11 @@ class WriterSession:
         with shut_after(self.connection, SILENT_S), suppress(Lost, StatementRefused):
             self.connection.command("select pg_advisory_unlock_all()")
 
+    def end(self) -> None:
+        """Give up every lock, and end the session. Call it when nothing is left to write."""
+        self.release()
+        self.close()
+
     def close(self) -> None:
         """End the session, and with it the lock."""
         self.connection.close()
