@@ -22,6 +22,7 @@ from tests.actors.ready_core import ReadyCore, ready_core
 Chore = Callable[[Any, Any], Awaitable[None]]
 
 COMMAND = AddOrigin("ops", "test", "https://acme.example")
+NEXT = AddOrigin("ops", "live", "https://acme.example")
 
 both_readings = pytest.mark.parametrize("reading", [follow_others, refresh_registry])
 
@@ -118,6 +119,34 @@ async def test_a_commit_that_was_not_confirmed_is_found_and_blamed_on_nobody(
             await reading(s.parts, s.core.directory)
         assert _events(lines) == ["account_commit_found"]
         assert s.account().origins["test"] == ("https://acme.example",)
-        again = await s.partner().account().ask(AddOrigin("ops", "live", "https://acme.example"))
+        again = await s.partner().account().ask(NEXT)
         assert isinstance(again, Account)
         assert again.origins["test"] == ("https://acme.example",)
+
+
+@both_readings
+async def test_a_commit_that_was_not_confirmed_is_found_during_the_next_one(
+    tmp_path: Path,
+    autojump_clock: MockClock,
+    monkeypatch: pytest.MonkeyPatch,
+    reading: Chore,
+) -> None:
+    async with ready_core(tmp_path) as s:
+        async with slow_to_tell(s, lost=True) as writer:
+            writer.told.set()
+            with pytest.raises(Interrupted):
+                await s.partner().account().ask(COMMAND)
+        async with slow_to_tell(s) as writer, trio.open_nursery() as nursery:
+
+            async def slowly(*args: Any) -> Any:
+                read = await read_in_bulk(*args)
+                nursery.start_soon(s.partner().account().ask, NEXT)
+                await wait_all_tasks_blocked()
+                return read
+
+            monkeypatch.setattr(registry_module, "read_in_bulk", slowly)
+            with capture_logs() as lines:
+                await reading(s.parts, s.core.directory)
+            assert _events(lines) == ["account_commit_found"]
+            writer.told.set()
+        assert s.account().origins["live"] == ("https://acme.example",)

@@ -107,10 +107,10 @@ class Registry:
         The block is the account actor's commit. If the block raises, the account may be in the rows
         later: see `settle`.
         """
-        self._unconfirmed.pop(account.partner_id, None)
         self._committing[account.partner_id] = account
         try:
             yield
+            self._unconfirmed.pop(account.partner_id, None)
         except BaseException:
             self._unconfirmed[account.partner_id] = account
             raise
