@@ -28,6 +28,9 @@ OPTIONS: Final = {
     "max_connections": "150",
     "wal_level": "minimal",
     "max_wal_senders": "0",
+    # Each new database adds 7 MB to the log, and by default a server keeps up to 1 GB of it.
+    "max_wal_size": "64MB",
+    "min_wal_size": "32MB",
     "log_min_messages": "warning",
 }
 
