@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-import pgs.app
 from pgs.actors.messages.account.lifecycle import CreatePartner
+from pgs.actors.shared import admission
 from pgs.domain.token_buckets import BucketPolicy
 from pgs.http.admin import ENDPOINTS
 from pgs.http.api.endpoint import Endpoint
@@ -104,7 +104,7 @@ GOOD: dict[str, Any] = {
 @pytest.fixture(autouse=True)
 def wide_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give the one admin who makes all these calls room for them."""
-    monkeypatch.setattr(pgs.app, "PARTNER_POLICY", BucketPolicy(burst=100_000, rate=100_000))
+    monkeypatch.setattr(admission, "PARTNER_POLICY", BucketPolicy(burst=100_000, rate=100_000))
 
 
 def path_of(endpoint: Endpoint, name: str = "nothing") -> str:

@@ -14,7 +14,7 @@ from pgs.config import Config
 from pgs.domain import leases
 from pgs.domain.leases import HOLD_S
 from pgs.domain.shards import SHARDS
-from pgs.storage.postgres import connecting, keeper, node_looks
+from pgs.storage.postgres import connecting, node_looks, shard_keeper
 from pgs.storage.postgres.database import PostgresDatabase
 from pgs.storage.postgres.lease import number_of
 from pgs.storage.postgres.session import DatabaseInUse
@@ -276,7 +276,7 @@ async def test_nothing_is_answered_from_memory_while_the_database_confirms_no_be
 ) -> None:
     # A busy machine must not end the session while its beat waits, nor end its hold without that.
     monkeypatch.setattr(connecting, "STATEMENT_S", PATIENCE_S)
-    monkeypatch.setattr(keeper, "BEAT_TIMEOUT_S", PATIENCE_S)
+    monkeypatch.setattr(shard_keeper, "BEAT_TIMEOUT_S", PATIENCE_S)
     monkeypatch.setattr(leases, "HOLD_S", PATIENCE_S)
     async with node_in_process(seeded, tmp_path, "n1") as one:
         await settled(one)

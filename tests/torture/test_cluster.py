@@ -119,7 +119,11 @@ def test_a_cluster_that_is_interrupted_while_it_starts_ends_at_once_and_leaves_n
     place: Path, number: signal.Signals
 ) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "cluster_parts.run", "--port", str(free_port())],
+        # Without `env`, the cluster would ignore SIGHUP if the tests run under nohup.
+        [
+            *("env", "--default-signal=HUP"),
+            *(sys.executable, "-m", "cluster_parts.run", "--port", str(free_port())),
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
