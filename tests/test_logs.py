@@ -114,6 +114,7 @@ def test_lines_of_several_threads_do_not_mix() -> None:
             thread.start()
         for thread in threads:
             thread.join()
+        until(lambda: file.content.count(b"\n") == 400)  # on leaving, the log waits for 0.25 s
     assert events(file.content) == ["x" * 50] * 400
 
 

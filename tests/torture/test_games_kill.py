@@ -25,7 +25,7 @@ from tests.torture.server import Server
 
 pytestmark = pytest.mark.torture
 
-MATCHES, KILLS, PATIENCE_S = 30, 3, 120
+MATCHES, KILLS, PATIENCE_S = 30, 3, 300
 GAME = "reversi"  # sixty moves, so several kills fall into the middle of a match
 THINK_S = 0.15
 
