@@ -42,7 +42,7 @@ class Outcome(msgspec.Struct, frozen=True):
 class Rules(Protocol):
     """One game. Its states are immutable; their type is up to the game.
 
-    The service calls `apply` and `legal_moves` for every move, so keep both fast.
+    The service calls `apply` and `legal_moves` at every move of a match. Both have to be fast.
     """
 
     @property

@@ -1,7 +1,7 @@
-"""Serves the portal: one document for every path below `/portal`, and the files that it loads.
+"""Serves the portal: the HTML document, and the scripts and styles that it loads.
 
-The document is the same for everybody and contains no secret. What the document shows comes from
-the admin API.
+All pages of the portal, under `/portal`, are this one document. It is the same for everybody and
+contains no secret. The data that it shows comes from the admin API.
 """
 
 import html

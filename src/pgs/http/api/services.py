@@ -19,8 +19,8 @@ def _ignore(endpoint: str, status: int, seconds: float) -> None:
 class Services(msgspec.Struct, frozen=True):
     """Everything that a handler may use.
 
-    `restricted_to` is the environment of a deployment that serves only one. `on_request` is called
-    for every answered call with the endpoint's path as declared, the status and the seconds.
+    `restricted_to` is the environment of a deployment that serves only one. After each answer,
+    `on_request` gets the endpoint's path as declared, the status, and the seconds that it took.
     `owners` tells which node owns which shard; None for an installation of one node.
     """
 
