@@ -1,8 +1,9 @@
 """The published documents: the guide, the reference, the changelog and the list of errors.
 
-Everything is rendered once, when the application is made. A HEAD is answered like a GET, without
-the body. Any other path or method is answered with a JSON error, except that a browser gets a page
-for an unknown path below `/docs/`.
+Everything is rendered once, when the application is made. `/` leads to these documents, and the
+paths of the portal can be added. A HEAD is answered like a GET, without the body. Any other path or
+method is answered with a JSON error, except that a browser gets a page for an unknown path below
+`/docs/`.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping

@@ -29,11 +29,11 @@ class Pins(msgspec.Struct, frozen=True):
 class StepUp(msgspec.Struct, frozen=True, rename="camel"):
     """The windows and the lock of the caller's authenticator.
 
-    `until` and `fresh_until` are the times at which the two windows of the caller's sign-in close,
-    in epoch seconds; each is absent while its window is closed. `locked_until` is the end of the
-    lock, absent if there is no lock. `needs_reset`: no code is checked until another admin or the
-    operator resets the authenticator. `tries_left`: after how many more wrong codes in a row a lock
-    is set; absent while no wrong code counts.
+    `until` and `fresh_until` are the times at which the open and the fresh window of the caller's
+    sign-in close, in epoch seconds; each is absent while its window is closed. `locked_until` is
+    the end of the lock, absent if there is no lock. `needs_reset`: no code is checked until another
+    admin or the operator resets the authenticator. `tries_left`: after a wrong code, how many more
+    wrong codes in a row set a lock; absent otherwise.
     """
 
     enrolled: bool
@@ -45,7 +45,10 @@ class StepUp(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class AgreedTerms(msgspec.Struct, frozen=True, rename="camel"):
-    """The versions of the rake terms: on offer, and agreed to. Each is absent if there is none."""
+    """The version of the rake terms on offer, and the version that the account has agreed to.
+
+    Each is absent if there is none. `agreed_at` in epoch seconds.
+    """
 
     offered_version: int | UnsetType = UNSET
     agreed_version: int | UnsetType = UNSET

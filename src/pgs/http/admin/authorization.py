@@ -178,7 +178,7 @@ async def may_go_on(call: AdminCall) -> bool:
 
 
 async def factor_of(services: Services, known: KnownMember | None) -> Factor:
-    """Return a member's authenticator as stored; `Factor()` for somebody who is no member."""
+    """Return a member's authenticator as stored; `Factor()` for somebody who is not a member."""
     if known is None:
         return Factor()
     return await find_factor(
@@ -226,7 +226,11 @@ async def change(
 def build(
     call: AdminCall, kind: Callable[Concatenate[str, P], C], /, *args: P.args, **kwargs: P.kwargs
 ) -> C:
-    """Return the command of a call, with the caller's revision, rule and sign-in."""
+    """Return the command of a call.
+
+    A command that changes the account also carries the revision that the caller named in If-Match,
+    the rule that admitted the call, and the caller's sign-in.
+    """
     command = kind(call.principal.uid, *args, **kwargs)
     if isinstance(command, AccountCommand):
         return msgspec.structs.replace(

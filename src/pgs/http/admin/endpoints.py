@@ -41,7 +41,7 @@ def admin_read(
 
 
 def _with_revision(handler: Handler) -> Handler:
-    """Return a handler that adds the account's revision as a header, if the caller has one."""
+    """Return a handler that adds the account's revision as a header, if the caller is a member."""
 
     @wraps(handler)
     async def read(call: CallBy[Any]) -> Answer:

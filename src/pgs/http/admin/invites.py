@@ -50,7 +50,10 @@ class OwnInvite(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class OwnInvites(msgspec.Struct, frozen=True, rename="camel"):
-    """The pending invites to the caller's address, the newest first. There is one page."""
+    """The pending invites to the caller's address, the newest first.
+
+    There is one page, of at most 100.
+    """
 
     invites: list[OwnInvite]
     next_cursor: None = None
@@ -82,7 +85,7 @@ async def list_invites(call: AdminCall) -> Answer:
 
 
 async def list_own_invites(call: AdminCall) -> Answer:
-    """Return the invites that the caller may accept. Callers without an account may call this."""
+    """Return the pending invites to the caller's address. The caller needs no account."""
     if "cursor" in call.query:
         return refuse("invalid_cursor")  # this list has one page, so no cursor is ever issued
     parts, email = call.services.parts, call.principal.identity.email
@@ -109,7 +112,7 @@ async def create_invite(call: AdminCall) -> Answer:
 
 
 async def accept_invite(call: AdminCall) -> Answer:
-    """Make the caller a member. Callers without an account may call this."""
+    """Make the caller a member. The caller needs no account."""
     services, caller = call.services, call.principal
     invite_id = call.path["invite_id"]
     partner_id = await find_account_of(services.parts.database.reader, invite_id)

@@ -25,8 +25,8 @@ from pgs.http.transport.asgi import Headers
 VERSION_HEADER = b"x-service-api-version"
 
 VERDICTS_MAX: Final = 10_000
-"""Keys whose verdicts are kept, about 500 bytes each. When one more key calls, all are dropped, and
-each is made again when its key calls."""
+"""Keys whose verdicts are kept, about 500 bytes each. When one more key calls, all
+verdicts are dropped, and each is made again when its key calls."""
 
 _RATE_LIMITED = refuse("rate_limited")
 _INVALID_KEY = refuse("invalid_key")
@@ -39,8 +39,8 @@ class Verdict(msgspec.Struct, frozen=True):
     """Who makes a call, or why the call is refused.
 
     `outcome` is the principal (None where the call takes no credential) or a refusal. `headers`
-    go with every answer to the call. `known` is the call's key if the registry knows it, whatever
-    the outcome is.
+    go with every answer to the call. `known` is the call's key, even if the call is refused; None
+    if the registry does not know the key, or was last read too long ago.
     """
 
     outcome: msgspec.Struct | None
@@ -158,8 +158,8 @@ class KeyAuthenticator:
     ) -> Verdict:
         """Return the verdict of the last steps on a key that may make calls.
 
-        `named`: the versions that the call asks for. `judge` skips these steps if there are none,
-        no version has a notice, and the endpoint takes keys of both environments.
+        `named`: the versions that the call asks for. `judge` skips these steps if the call asks for
+        no version, no version has a notice, and the endpoint takes keys of both environments.
         """
         services, known, principal = self._services, key_verdict.known, key_verdict.principal
         # 7. The version. 8. The kind of key.

@@ -53,7 +53,7 @@ from pgs.http.transport.sockets import OpenSockets, refuse_handshake
 NOTHING_HERE: Final = "There is nothing at this path."
 
 UNLICENSED: Final = frozenset({"game_not_licensed", "game_not_licensed_in_this_environment"})
-"""The reasons of a launch that lacks a licence."""
+"""The reasons with which a launch without a licence is refused."""
 
 _REFUSED: Final = frozenset((Refusal, BadRequest, Plain, Reply, Internal))
 """Types of answers that may be a refusal. To look a type up here takes 0.03 µs. `isinstance` asks

@@ -46,7 +46,7 @@ def answer_to_failure(request: Request, principal: object, failure: Exception) -
 
 
 def event_behind(failure: Interrupted) -> str | None:
-    """Return the event that counts what has interrupted a call; None if an actor has counted it."""
+    """Return the event that counts what interrupted a call; None if an actor has counted it."""
     if isinstance(failure.__cause__, StoreOutage):
         return "read_failed"
     return "overloaded" if type(failure.__cause__) in (Overloaded, WriterFull) else None

@@ -7,8 +7,8 @@ from urllib.parse import unquote_to_bytes
 from pgs.domain.errors import BadRequest
 
 MAX_PARAMETERS: Final = 32
-"""Parameters of a query string. Every call has fewer than half as many. MAX_TARGET_BYTES limits
-their length."""
+"""Parameters of a query string. No call knows half as many. MAX_TARGET_BYTES limits their
+length."""
 
 UNREADABLE_CURSOR: Final = "\N{REPLACEMENT CHARACTER}"
 """Replaces a cursor that is not valid text. The call refuses it with `invalid_cursor`, like every

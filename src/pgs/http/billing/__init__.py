@@ -1,6 +1,6 @@
 """Usage, seat summary, the digest of the feed, and invoices.
 
-Callers with API keys and members can read all of these.
+API keys and members can read all of these, except that only API keys can read the digest.
 """
 
 from typing import Any

@@ -76,7 +76,7 @@ class LinePage(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class LineMatch(msgspec.Struct, frozen=True, rename="camel"):
-    """A match, and the rake that was kept of its stakes."""
+    """A match, and the rake that was kept from its stakes."""
 
     match_id: str
     ended_at: int

@@ -36,9 +36,10 @@ class Asset(msgspec.Struct, frozen=True):
 
 
 class Assets(msgspec.Struct, frozen=True):
-    """The build. `templates` has each language's document with its marks; empty if none was built.
+    """The build.
 
-    `files` are served under their names.
+    `templates` has each language's document with the marks of `pgs.http.embed.policy`; empty if
+    none was built. `files` are served under their names.
     """
 
     templates: Mapping[str, str]

@@ -25,8 +25,8 @@ RETRY_S: Final = 2.0
 in meanwhile."""
 
 FRESH_S: Final = 300.0
-"""Seconds after which keys are fetched again. A key that the issuer has withdrawn is missing in the
-new set, and is no longer trusted."""
+"""Seconds after which keys are fetched again. A key that the issuer has withdrawn is missing from
+the new set, and is no longer trusted."""
 
 KEYS_MAX: Final = 32
 """Keys of one set that are kept. An issuer that rotates its keys publishes two or three."""
@@ -154,8 +154,8 @@ class KeyCache:
     async def find(self, alg: str, kid: str | None) -> Sequence[PublicKey] | None:
         """Return the keys that may have signed a token, usually one; None while none are cached.
 
-        Without a `kid`, return none unless exactly one key is for the algorithm (OpenID Connect
-        Core, section 10.1).
+        Without a `kid`, the result is empty unless exactly one key is for the algorithm (OpenID
+        Connect Core, section 10.1).
         """
         if not self._keys or (kid is not None and all(key.kid != kid for key in self._keys)):
             self._fetch_if_due()

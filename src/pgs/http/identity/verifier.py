@@ -35,9 +35,10 @@ class IdentityVerifier:
 
     `issuer` is spelled as in its tokens. Its keys are fetched from `jwks_url`; if that is None,
     from the URL that its discovery document names. `fetch` is `JsonClient.get` or a stand-in.
-    Tokens that name a client must name `client_id`, unless that is empty. Each refusal is counted
-    as `identity_refused_<fault>` and logged, without any of the token's text. Raises ValueError
-    for an empty audience, and for URLs that `is_issuer` or `may_hold_keys` refuses.
+    Tokens that name a client must name `client_id`, unless that is empty. Each invalid token
+    is counted as `identity_refused_<fault>`, and logged as far as `LogBudget` allows, without any
+    of the token's text. Raises ValueError for an empty audience, and for URLs that `is_issuer` or
+    `may_hold_keys` refuses.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Carries plain requests to the node that owns their shard, and the answers back.
 
-A request is sent once. If the owner may have seen it, and the request may have changed something,
-the caller is not told to repeat it.
+A request is sent once. `NotReached` says that the owner has not seen it, `Lost` that the owner may
+have carried it out.
 """
 
 from collections.abc import AsyncIterator

@@ -118,7 +118,7 @@ class Forwarding:
         return self._app.direct_paths
 
     def serves_socket(self, path: bytes, headers: Headers, subprotocols: Sequence[str]) -> bool:
-        """Return whether there is a WebSocket at a path, and this node owns its player."""
+        """Return whether a path has a WebSocket, and this node owns the partner of its player."""
         shard = shard_of_request(path, headers, subprotocols)
         mine = shard is not None and self._owners.owner_of(shard) is self._owners.me
         return mine and self._app.serves_socket(path, headers, subprotocols)

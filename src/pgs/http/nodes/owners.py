@@ -22,9 +22,10 @@ class Owners(Protocol):
 
 
 class NotHere(Exception):
-    """The credential of a request shows that this node does not own the request's shard.
+    """This node does not own the shard of a request.
 
-    An application raises it before it has read the request's body or answered.
+    An application raises it for a request whose head does not name the shard, before it has read
+    the request's body or answered.
     """
 
     def __init__(self, shard: int) -> None:

@@ -23,9 +23,10 @@ _FRAME = re.compile(
 def shard_of_request(path: bytes, headers: Headers, subprotocols: Sequence[str] = ()) -> int | None:
     """Return the shard of a request, None if nothing in its head names one.
 
-    Any node may answer a request without a shard: a request for a page, one without a usable
+    Any node takes a request without a shard: a request for a page, one without a usable
     credential, or one with an identity token. The account of an identity token is known only once
-    the token has been checked.
+    the token has been checked. If another node owns the account, the application then raises
+    `NotHere`.
     """
     credential = credential_of(headers, subprotocols)
     if credential:

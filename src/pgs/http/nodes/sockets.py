@@ -39,8 +39,8 @@ REFUSAL_MAX: Final = 64 * 1024
 """Bytes of the body with which another node refuses a handshake. Real ones have under a KiB."""
 
 GONE: Final = 1001
-"""Close code for a client whose node has stopped or crashed (RFC 6455, section 7.4.1). An orderly
-stop sends the same code. Clients then connect again."""
+"""Close code for a client when the other node breaks off or is silent (RFC 6455, section 7.4.1).
+A node that stops sends the same code. Clients then connect again."""
 
 
 class ForwardedSocket:

@@ -128,7 +128,7 @@ class PinnedStream(httpcore.AsyncNetworkStream):
         self._in_body = False
 
     def expect_body(self, size: int) -> None:
-        """Treat what follows as the body, which ends after at most `size` more bytes.
+        """Treat what follows as the body and read at most `size` more bytes of it.
 
         A later call can lower that number but not raise it.
         """
@@ -142,7 +142,7 @@ class PinnedStream(httpcore.AsyncNetworkStream):
     ) -> bytes:
         """Send what was written, and return what has arrived; b"" at the end of a body.
 
-        Raises NoResponse if the connection breaks, ends before the body does, or has too many
+        Raises NoResponse if the connection breaks, ends before the body begins, or has too many
         bytes.
         """
         if self._left <= 0:

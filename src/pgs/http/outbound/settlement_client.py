@@ -38,8 +38,9 @@ class RemoteSettlement:
     If the server has answered `pending`, the next call looks the charge or payout up. If the
     look-up gets no answer that the interface defines, the call after it posts again.
 
-    An answer raises `UndefinedAnswer` unless it is a 200 whose `status` the interface defines. The
-    error's reason contains nothing that the server sent, except the status code of the response.
+    The methods raise `UndefinedAnswer` unless the answer is a 200 whose `status` the interface
+    defines. The error's reason contains nothing that the server sent, except the status code of the
+    response.
     """
 
     instant = False

@@ -10,8 +10,8 @@ import certifi
 def trusted_roots() -> ssl.SSLContext:
     """Return a context that checks certificates and host names, the same for the whole process.
 
-    If `SSL_CERT_FILE` is set, only the roots in that file are trusted. Otherwise these are the
-    system's roots, or certifi's if the system has none. Raises OSError if the file cannot be read,
+    If `SSL_CERT_FILE` is set, only the roots in that file are trusted. Otherwise the system's roots
+    are trusted, or certifi's if the system has none. Raises OSError if the file cannot be read,
     ssl.SSLError if it contains no certificate.
     """
     return _kept_roots(os.environ.get("SSL_CERT_FILE"))

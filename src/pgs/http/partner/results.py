@@ -92,7 +92,7 @@ _REQUIRED = len(ResultRow.__struct_fields__) - len(ResultRow.__struct_defaults__
 
 
 def result_row(row: Row) -> ResultRow:
-    """Return a row of `feed_page`, whose values are in the order of the fields."""
+    """Return the record of a row of `feed_page`, whose values have the order of its fields."""
     optional: list[Any] = [UNSET if value is None else value for value in row[_REQUIRED:-1]]
     return ResultRow(*row[:_REQUIRED], *optional)
 

@@ -131,7 +131,10 @@ class DirectSocket(Protocol):
         """Write or queue a message; return whether there was room."""
 
     async def listen(self, hear: Callable[[str | None], bool]) -> None:
-        """Pass messages to `hear`, binary ones as None, until it is False or the client leaves."""
+        """Pass messages to `hear`, binary ones as None.
+
+        Returns once `hear` has returned False or the client has left.
+        """
 
     async def flush(self) -> None:
         """Return once everything that is queued has been written."""

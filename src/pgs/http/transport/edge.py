@@ -36,7 +36,7 @@ LOGGED_PATH_CHARS: Final = 200
 """Characters of a path in the log. The longest route with its ids has about 120."""
 
 _MARKS: Final = ("pgs_live_", "pgs_test_", "pgs1.", "pgc1.", "whsec_")
-"""How keys, tokens and cursors begin, which a client may have put into a path."""
+"""How keys, tokens, cursors and signing secrets begin. A client may have put one into a path."""
 
 _CREDENTIAL = re.compile(f"({'|'.join(map(re.escape, _MARKS))})[^/]+")
 
@@ -61,8 +61,9 @@ class Edge:
     `scope["state"]["request_id"]`. `current_version` is the API version in the header of responses
     for which the application has set none. `on_event` is told of `refused` (a malformed head),
     `body_refused` (too long or too slow) and `crash`. Of the refused requests of one kind (status
-    and surface), ten a second are logged; the rest are only counted. `body_limit` returns the bytes
-    that a path's body may have; `body_s` is the number of seconds for a body to arrive.
+    and surface), ten a second are logged; the rest are counted as `log_lines_left_out`.
+    `body_limit` returns the bytes that a path's body may have; `body_s` is the number of seconds
+    for a body to arrive.
     `log_request` writes the line of a request; without it, structlog does.
     """
 

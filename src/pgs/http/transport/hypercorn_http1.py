@@ -166,7 +166,7 @@ class PatientConnection(h11.Connection):
 class GuardedH11(H11Protocol):
     """hypercorn's HTTP/1.1 protocol that never switches to HTTP/2.
 
-    It ends the connection once hypercorn has closed its WebSocket, which hypercorn itself omits.
+    It ends the connection once hypercorn has closed its WebSocket. hypercorn itself does not.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -200,7 +200,7 @@ class GuardedH11(H11Protocol):
             return
         method, path = _request_line(cast("PatientConnection", self.connection).head)
         status, headers, content = answer(method, path, status_code)
-        if method == "HEAD":  # h11 refused the head, so it would send the body
+        if method == "HEAD":  # h11 does not know the method, and would send the body
             headers, content = [item for item in headers if item[0] != b"content-length"], b""
         await self._send_h11_event(h11.Response(status_code=status, headers=headers))
         await self._send_h11_event(h11.Data(data=content))

@@ -159,7 +159,10 @@ class LaneSocket:
         self._nursery, self._limits, self._room = nursery, limits, limits.outbox_chars
 
     async def listen(self, hear: Callable[[str | None], bool]) -> None:
-        """Pass messages to `hear`, binary ones as None, until it is False or the client leaves."""
+        """Pass messages to `hear`, binary ones as None.
+
+        Returns once `hear` has returned False or the client has left.
+        """
         limits, fd = self._config.limits, self._fd
         while not (self._frames.over or self._refusal):
             # A lost connection is closed, and another one may have its file descriptor by now.

@@ -47,7 +47,7 @@ class LogBudget:
         return False
 
     def report(self, now: float) -> None:
-        """Log how many lines were left out in each second that has ended at `now`."""
+        """Log how many lines were left out in each second that has ended by `now`."""
         if not self._left_out:
             return
         for kind in [kind for kind in self._left_out if now >= self._seconds[kind].began + 1]:

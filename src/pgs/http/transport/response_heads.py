@@ -24,7 +24,10 @@ _SLOT: Final = b"\0%d"
 
 
 def root_of(path: str) -> str:
-    """Return the part of the interface that has the path; `/` if `stamp` has no rule for it."""
+    """Return `/partner` or `/embed`, whichever contains the path, else `/`.
+
+    `stamp` has these two rules and one for `/portal`, whose paths the lane does not serve.
+    """
     return next((root for root in _ROOTS if is_under(path, root)), "/")
 
 

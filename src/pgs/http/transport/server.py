@@ -68,7 +68,8 @@ async def serve(
     requests in flight have `limits.grace_s`. This therefore returns in bounded time, whatever
     clients do. The caller closes WebSockets. With `lane`, plain requests that an edge's application
     answers directly bypass hypercorn. `on_event` is told of `connection_refused`,
-    `connection_crash`, `head_timeout`, `read_timeout`, `send_timeout` and `lifespan_timeout`.
+    `connection_gave_way`, `connection_crash`, `head_timeout`, `read_timeout`, `send_timeout` and
+    `lifespan_timeout`.
     """
     limits = limits or ServerLimits()
     config = GuardedConfig(

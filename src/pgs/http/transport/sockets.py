@@ -6,8 +6,8 @@ This module avoids these faults of hypercorn 0.18 and Quart 0.22, which were see
   handshake is refused.
 - A handler that was not reading did not learn of a disconnect. Here a separate task reads, and ends
   the handler.
-- A send waited for the client, and so did its caller. Here a send only queues, one task writes, and
-  a full queue closes the socket.
+- A send waited for the client, and so did its caller. Here a send never waits, and a full queue
+  closes the socket.
 - Open sockets were not told of a stop. Here they are registered and told (`OpenSockets.close_all`).
 - Message sizes were counted in characters. Here they are counted in bytes.
 
