@@ -1,7 +1,8 @@
 """One accepted WebSocket as its handler sees it.
 
-One task reads it and another one writes to it. A socket in the lane needs no task that writes: its
-`DirectSocket` writes immediately. A client's use of time and memory is bounded.
+One task reads it and another one writes to it. A socket in the lane has no such writer: its
+`DirectSocket` writes immediately, and starts a task only for what the client does not take. A
+client's use of time and memory is bounded.
 """
 
 from collections.abc import Awaitable, Callable

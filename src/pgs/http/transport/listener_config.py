@@ -13,7 +13,7 @@ from pgs.http.transport.limits import ServerLimits
 
 
 class Connection(Protocol):
-    """What a stop and the lane's sweeps need of an open connection."""
+    """What a listener needs of an open connection."""
 
     def begin_stop(self) -> None: ...
 
