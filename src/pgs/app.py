@@ -1,4 +1,4 @@
-"""Builds every part of the service and starts it. The only file that knows every package."""
+"""Builds every part of the service's core from the settings, and starts its background work."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -79,13 +79,14 @@ async def open_core(
 ) -> AsyncIterator[Core]:
     """Yield the service's core, which works on the data folder.
 
-    On leaving, commit what was accepted and release the folder. `settlement`
-    replaces the embedded settlement if it is instant, and otherwise the settlement server.
-    `outbound` replaces the client that calls partners' endpoints. A new account is pinned to the
-    current version of `versions`.
-    With `inline`, the event loop's thread commits, for tests on a virtual clock.
-    `on_settlement_call` is called after each call to the settlement server. Raises `BadKeyFile` and
-    the errors of `open_database`.
+    At the end of the block, commit what was accepted and release the folder.
+
+    `settlement` replaces the embedded settlement if it is instant, and otherwise the settlement
+    server. `outbound` replaces the client that calls partners' endpoints. A new account is pinned
+    to the current version of `versions`. With `inline`, the event loop's thread commits, for tests
+    on a virtual clock. `on_settlement_call` is called after each call to the settlement server.
+
+    Raises `BadKeyFile` and the errors of `open_database`.
     """
     clock, rng = clock or SystemClock(on_event), rng or SystemRng()
     settlements = _make_settlements(config, settlement, on_settlement_call)

@@ -1,4 +1,4 @@
-"""Tells a player's socket which of the player's seats waits while no match runs."""
+"""While a player has no running match, tells the player's socket which of the seats waits."""
 
 import msgspec
 from msgspec import UNSET

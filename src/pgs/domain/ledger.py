@@ -44,7 +44,7 @@ class LedgerRow(msgspec.Struct, frozen=True):
     """A transfer with its number: the rows of a partner and environment are numbered from 1.
 
     The fields between `at` and `hash` are those of `Transfer`, in the same order.
-    `hash` covers the row and the hash of the row before it.
+    `hash` covers the row without its number, and the hash of the row before it.
     """
 
     partner_id: str

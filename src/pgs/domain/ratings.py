@@ -1,7 +1,7 @@
 """A player's skill at a game, by OpenSkill's Plackett-Luce model.
 
-Every match that ended with a result updates it. Ratings are whole millionths of OpenSkill's points,
-because no column holds a float and sums of whole numbers are the same on every machine.
+Every live match that ends with a result updates it. Ratings are whole millionths of OpenSkill's
+points, because no column holds a float and sums of whole numbers are the same on every machine.
 """
 
 import math

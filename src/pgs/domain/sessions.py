@@ -28,12 +28,12 @@ new token."""
 
 AHEAD_MAX: Final = 60
 """Seconds by which a token may have been minted in the future, because the machine's clock was
-corrected since. A token that is further ahead was minted by a wrong clock, and would live longer
-than the longest one."""
+corrected since. A token that is further ahead was minted by a wrong clock, and could be valid for
+longer than `TTL_MAX`."""
 
 LISTED_MAX: Final = 100
-"""Matches, and seats of each kind, that a session lists, the oldest first. Live players have far
-fewer at the same time, because each seat costs money."""
+"""Matches that a session lists, the oldest first. Its list of seats that are in no match yet has the
+same limit. Live players have far fewer at the same time, because each seat costs money."""
 
 TOKEN_MAX: Final = 1024
 """Characters of the longest token that is read. The longest names, at four UTF-8 bytes a character,

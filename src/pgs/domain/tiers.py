@@ -14,8 +14,8 @@ from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.suggestions import closest
 
 TIER_USD_CENTS_MAX: Final = 10**9
-"""Cents of the highest prize of a tier: ten million dollars. A JSON reader with
-64-bit floats still adds up nine million such prizes exactly, because the sum is below 2^53."""
+"""Cents of the highest prize of a tier: ten million dollars. A JSON reader with 64-bit floats still
+adds up nine million such prizes exactly, because the sum is below 2^53."""
 
 TOLD_TIERS: Final = 8
 """Tiers that one message may name. A longer list would hide what the message says."""
@@ -63,9 +63,9 @@ class Tier(msgspec.Struct, frozen=True):
 
     @property
     def pays_in(self) -> bool:
-        """Whether the prize exceeds two floors, the least that the two seats of a match bring.
+        """Whether the platform would have to pay a part of some prizes itself.
 
-        The platform would then have to add money to some prizes.
+        That is so if the prize exceeds two floors, the least that the two seats of a match bring.
         """
         return self.current.prize_usd_cents > 2 * self.current.floor_usd_cents
 

@@ -1,8 +1,8 @@
 """The figures of a day by game and tier, from which usage, summaries and invoices are made.
 
-Two views share one row. `matches` … `match_rake_usd_cents` count the matches decided on the day.
-`seats` … `seat_rake_usd_cents` count the seats whose stakes were confirmed on the day, whenever
-their matches end.
+A row has two groups of figures. `matches` … `match_rake_usd_cents` count the matches decided on
+the day. `seats` … `seat_rake_usd_cents` count the seats whose stakes were confirmed on the day,
+whenever their matches end.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,6 @@
-"""Reversi, with the opening of Othello. Enclosed discs change sides; the side with more wins.
+"""Reversi, with the opening of Othello.
+
+Discs that a move encloses change sides. At the end, the side with more discs wins.
 
 A move names a square, column `a`…`h` and row `1`…`8`, or is `pass`. `pass` is legal only if the
 side to move can take no square and the opponent can. The game ends as soon as neither side can take

@@ -13,8 +13,8 @@ from pgs.domain import nudges
 from pgs.domain.environments import Environment
 
 HAND_IN_AGAIN_S = 1.0
-"""Seconds until an outcome is sent again to a courier whose mailbox was full. By then the courier
-has handled many messages."""
+"""Seconds until an outcome that the courier could not take is sent again. In that time a courier
+whose mailbox was full handles many messages."""
 
 
 class NudgeTask:

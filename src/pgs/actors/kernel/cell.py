@@ -36,14 +36,14 @@ from pgs.actors.kernel.system import STOP_GRACE_S, System
 from pgs.storage.transactions import ReadFailed, StoreOutage, WriteFailed, WriterFull
 
 MAILBOX_LIMIT = 512
-"""Asks that may wait for one actor. More than a partner's usual burst of 300 calls, so usually the
-rate limit refuses first."""
+"""Messages that may wait for one actor before further asks are refused. More than a partner's usual
+burst of 300 calls, so usually the rate limit refuses first."""
 
 IDLE_CLOSE_S = 300.0
 """Seconds without a message after which an actor is closed to free its memory. Its rows stay, so
 the next message opens it again."""
 
-# Errors that end an actor's life but are not counted as its crash: the disk failed, a queue was
+# Errors that end an actor's life but are not counted as its crash: the database failed, a queue was
 # full, or another actor broke and the crash was counted as that actor's.
 _NOT_ITS_FAULT = (StoreOutage, WriterFull, Overloaded, Crashed)
 
@@ -213,8 +213,9 @@ class Cell:
             # This scope is cancelled `STOP_GRACE_S` after the stop began, or immediately by
             # `give_up(at_once=True)`. The whole task has one scope, because a scope for each
             # message would take longer than the message itself. It also shields the task while the
-            # task waits for a message: lifting the shield for each wait would make a message a
-            # tenth slower. When the system is cancelled, it calls `stop`, which ends the task.
+            # task waits for a message: lifting the shield for each wait would add a tenth to the
+            # time of each message. When the system is cancelled, it calls `stop`, which ends the
+            # task.
             with trio.CancelScope(shield=True, deadline=self._work_until) as self._work:
                 while await self._live():
                     pass

@@ -1,4 +1,4 @@
-"""The address of an actor, through which others send it commands and messages."""
+"""The address of an actor, through which others send it messages."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ from pgs.storage.transactions import StoreOutage, WriterFull
 
 @contextmanager
 def already_written() -> Iterator[None]:
-    """Raise `Interrupted` in place of errors that say that nothing was done or could be read.
+    """Raise `Interrupted` in place of an error that says that nothing was done, or of an outage.
 
-    For the steps of a call after its first commit. A bug raises what it raised.
+    For the steps of a call after its first commit. Any other error is raised unchanged.
     """
     try:
         yield

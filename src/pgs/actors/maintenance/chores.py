@@ -34,7 +34,8 @@ REPAIR_S = 60.0
 """Seconds between two searches for work that a crash or an outage left undone."""
 
 PRUNE_S = 3600.0
-"""Seconds between two prunings. Old tries are not shown, so their rows may stay another hour."""
+"""Seconds between two deletions of old tries. They are not shown any more, so their rows may stay
+another hour."""
 
 FINALISE_S = 60.0
 """Seconds between two attempts to make yesterday final. A call that reads days makes them final

@@ -38,7 +38,7 @@ class NudgeCut(Command[None], frozen=True):
 
 
 class EndpointChanged(Message, frozen=True):
-    """The row of the endpoint has changed, or the account was switched on or off."""
+    """Read the endpoint again: its row or the account may have changed."""
 
 
 class SendTest(Command[Attempt | Refusal], frozen=True):

@@ -17,8 +17,8 @@ class Participants:
     """Tells both players of one match what happens in it.
 
     A player gets messages after their socket has joined the match. Every message carries a number,
-    `seq`, that rises within the match. The number starts at `now_ms`, so that it also rises when
-    the table is loaded again.
+    `seq`. It rises by one with each message except a snapshot, which carries the number of the
+    message before it. It starts at `now_ms`, so that it also rises when the table is loaded again.
     """
 
     def __init__(
@@ -130,8 +130,7 @@ class Participants:
                 socket.connection.send(text)
 
     def tell_presence(self, *, clocks_started: bool, now_ms: int) -> None:
-        """Tell each player if the other one has connected or left, or if the clocks have
-        started."""
+        """Tell each player if the other has connected or left, or if the clocks have started."""
         sockets = self.present()
         connected = [socket is not None for socket in sockets]
         changed = [was != now for was, now in zip(self._connected, connected, strict=True)]

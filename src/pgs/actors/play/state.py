@@ -15,8 +15,9 @@ from pgs.domain.seats import EndReason, Seat
 from pgs.games import rules as games
 
 DUE_SLACK_S = 1
-"""Seconds added to the `due_at` of a match's row. Without them, a deadline on a whole second would
-be due in its own millisecond, and a table opened then would find that it has not passed yet."""
+"""Seconds added to the `due_at` of a match's row. A clock runs out one millisecond after its
+deadline. So if the deadline is on a whole second, a table opened at that moment would find that the
+clock still runs."""
 
 log = structlog.get_logger("pgs.table")
 

@@ -62,7 +62,7 @@ class TableActor(DispatchingActor):
         self._held = HeldCommands()
 
     async def load(self) -> None:
-        """Read the match from its rows. A running clock resumes as it was after the last move."""
+        """Read the match from its rows. A clock runs on with what was left after the last move."""
         reader = self._parts.database.reader
         found = await self._read_match()
         match = None if found is None else found.match
@@ -202,7 +202,7 @@ class TableActor(DispatchingActor):
             self._end(state.ending)
 
     async def _catch_up(self, side: int | None = None, name: str | None = None) -> None:
-        """Update attendance and clocks; end a match that ran out of time or cannot be played.
+        """Update attendance and clocks; end the match if a clock ran out or it cannot be played.
 
         `side` counts as present even without an open socket.
         """

@@ -18,9 +18,10 @@ SPARE_RATINGS = 1000
 
 
 class Lobby:
-    """The waiting seats by pool, the oldest first. In live it also has the players' ratings.
+    """The waiting seats by pool, the oldest first.
 
-    One wave pairs the seats of all pools. Its pairs are handed out a page at a time.
+    In live it also has the players' ratings, and knows who plays a match. One wave pairs the seats
+    of all pools. Its pairs are handed out a page at a time.
     """
 
     def __init__(
@@ -97,8 +98,8 @@ class Lobby:
     async def next_pairs(self, now: int) -> list[Pair]:
         """Return up to `PAGE` pairs to commit, left from the last wave or made by a new one.
 
-        A pair is left out if, since the wave, one of its seats was closed, or one of its players
-        left or was paired. So a player who waits in several pools gets one match.
+        A pair is left out if, since the wave, one of its seats was closed or expired, or one of its
+        players left or was paired. So a player who waits in several pools gets one match.
         """
         if not self._paired:
             for pool in tuple(self._pools):

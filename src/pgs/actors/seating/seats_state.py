@@ -58,9 +58,9 @@ class Mailbox(Protocol):
 class SeatsState(DispatchingActor):
     """One partner's seats in one environment.
 
-    It keeps in memory the last sequence and feed position that were given out (the head), the seats
-    that wait (the lobby) and the calls that wait for settlement. Everything else is read from rows
-    just before a decision.
+    It keeps in memory the head (with the last sequence and feed position that were given out), the
+    lobby (the seats that wait and, in live, what pairing needs to know of their players) and the
+    calls that wait for settlement. Everything else is read from rows just before a decision.
     """
 
     def __init__(self, partner: PartnerActors, environment: Environment, mailbox: Mailbox) -> None:

@@ -42,7 +42,7 @@ class Question(msgspec.Struct, frozen=True):
 
 
 async def ask(parts: Parts, question: Question) -> ChargeAnswer | None:
-    """Return settlement's answer; None if settlement was not asked or did not answer in time.
+    """Return settlement's answer; None if it was not asked or gave no valid answer in time.
 
     Raises what the port raises, except `UndefinedAnswer`.
     """

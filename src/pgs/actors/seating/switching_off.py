@@ -60,9 +60,8 @@ async def switch_off(
     """Switch play off and close what is open.
 
     `mark` is the command whose commit forbids new play, such as `SwitchAccount`. After that commit
-    no new play starts, even if this function raises: what then raises `Overloaded` or an outage
-    raises `Interrupted`. Within a minute, `close_switched_off` closes
-    play that an inactive account still has.
+    no new play starts, even if closing the open play fails. Such a failure raises `Interrupted`;
+    within a minute, `close_switched_off` or `finish_stops` closes what is still open.
     """
 
     def wanted() -> bool:  # an account that was switched on again keeps its open play

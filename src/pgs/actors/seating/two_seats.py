@@ -2,7 +2,8 @@
 
 Both seats are written in the transaction that starts their match. No seat waits in between, so a
 player who waits in the queue is not disturbed. The embedded settlement takes the stakes, even if
-the settings name a settlement server. A server could confirm one stake and decline the other.
+the settings name a settlement server, because a server could confirm one stake and decline the
+other.
 """
 
 from pgs.actors.kernel.mail import Envelope

@@ -15,7 +15,8 @@ from pgs.storage.ratings import partners_with_seats_to_pair
 async def pair_in_wave(seats: SeatsState, command: Wave, _: Envelope) -> NextWave:
     """Commit the next page of pairs; return in how many seconds the pulse must ask again."""
     if command.pulse is None or command.pulse is not seats.pulse:
-        return NextWave(None)  # a pulse from before a restart; `load` has started a new one
+        # The command only opens the actor, or it comes from a pulse from before a restart.
+        return NextWave(None)
     if seats.active_account is not None:  # switching an account off closes its seats
         await _commit_next_pairs(seats)
         if seats.lobby.unfinished:

@@ -29,7 +29,7 @@ Kind = Literal["seat", "match", "nudge", "call", "calls", "refusal", "budget"]
 
 
 class ActivityEvent(msgspec.Struct, frozen=True):
-    """One event. `detail`: its fields, with names as on the wire; any viewer may see them."""
+    """One event. `detail`: its fields, named as on the wire; a member of any role may see them."""
 
     kind: Kind
     at: int

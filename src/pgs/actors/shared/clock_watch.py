@@ -24,13 +24,19 @@ class ClockWatch:
 
     @property
     def rows_ahead_s(self) -> int:
-        """Seconds by which the newest row is ahead of the machine's clock; 0 if it is not."""
+        """Seconds by which the newest row is ahead of the machine's clock.
+
+        0 if it is ahead by at most `BEHIND_MS`.
+        """
         ahead_s = (self._newest_at or 0) - self._clock.real()
         return ahead_s if ahead_s * 1000 > BEHIND_MS else 0
 
     @property
     def behind_s(self) -> int:
-        """Seconds by which the machine's clock is behind this process's time; 0 if it is not."""
+        """Seconds by which the machine's clock is behind this process's time.
+
+        0 if it is behind by at most `BEHIND_MS`.
+        """
         behind_ms = self._clock.now_ms() - self._clock.real_ms()
         return behind_ms // 1000 if behind_ms > BEHIND_MS else 0
 

@@ -85,9 +85,9 @@ class PresenceRegister:
             older.connection.close(REPLACED)
 
     def leave(self, player_socket: PlayerSocket) -> bool:
-        """Remove a socket; return whether its player is away now.
+        """Remove a socket; return whether its player has no socket now.
 
-        The player is not away when a newer socket has replaced this one.
+        This is false if a newer socket has replaced this one.
         """
         partner = self._here.get(player_socket.player[0], {})
         if partner.get(player_socket.player) is not player_socket:

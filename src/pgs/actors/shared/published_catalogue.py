@@ -23,7 +23,10 @@ class PublishedCatalogue:
         return None if self.age.is_closed(now) else self._catalogue
 
     async def current(self) -> TierCatalogue:
-        """Return the catalogue, however old it is. Raises `ReadFailed` if it was never read."""
+        """Return the catalogue, however old it is. If there is none yet, read it.
+
+        Raises `ReadFailed` if that fails.
+        """
         if self._catalogue is None:
             self._catalogue = await rows.read_catalogue(self._database.reader)
         return self._catalogue

@@ -105,7 +105,7 @@ class Registry:
         """Let no reading in this block take `account` for a change by others.
 
         The block is the account actor's commit. If the block raises, the account may be in the rows
-        later: see `settle`.
+        all the same: see `settle`.
         """
         self._committing[account.partner_id] = account
         try:
@@ -118,7 +118,10 @@ class Registry:
             del self._committing[account.partner_id]
 
     def settle(self, partner_id: str) -> bool:
-        """Return whether this process wrote the account, in a commit that was not confirmed."""
+        """Return whether the account as last read is from a commit of this process that raised.
+
+        A second call for the same commit returns False.
+        """
         account = self._unconfirmed.get(partner_id)
         if account is None or account != self._accounts.get(partner_id):
             return False
