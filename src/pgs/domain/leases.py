@@ -84,7 +84,7 @@ class Held(msgspec.Struct, frozen=True):
 class Last(msgspec.Struct, frozen=True):
     """The row of a shard's previous owner.
 
-    `epoch`: how often the shard had been taken in all, by that owner last.
+    `epoch`: how often the shard had been taken, the last time by that owner.
     """
 
     beat: Beat

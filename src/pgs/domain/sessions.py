@@ -32,8 +32,8 @@ corrected since. A token that is further ahead was minted by a wrong clock, and 
 longer than `TTL_MAX`."""
 
 LISTED_MAX: Final = 100
-"""Matches that a session lists, the oldest first. Its list of seats that are in no match yet has the
-same limit. Live players have far fewer at the same time, because each seat costs money."""
+"""Matches that a session lists, the oldest first. Its list of seats that are in no match yet has
+the same limit. Live players have far fewer at the same time, because each seat costs money."""
 
 TOKEN_MAX: Final = 1024
 """Characters of the longest token that is read. The longest names, at four UTF-8 bytes a character,
