@@ -15,9 +15,8 @@ from prometheus_client.registry import Collector
 _MILLISECONDS: Final = (0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000)
 
 SECONDS: Final = tuple(bound / 1000 for bound in _MILLISECONDS)
-"""Upper bounds of the histograms' buckets, in seconds. A call that takes exactly as long
-as a bound counts in that bucket. Minting a token takes less than a millisecond, and a long poll up
-to 25 s."""
+"""Upper bounds of the histograms' buckets, in seconds. A call that takes exactly as long as a bound
+counts in that bucket. Minting a token takes less than a millisecond, and a long poll up to 25 s."""
 
 CLASSES: Final = ("2xx", "3xx", "4xx", "5xx")
 

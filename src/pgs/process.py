@@ -25,7 +25,7 @@ default of Python 3.11, 700, it would run fourteen times as often."""
 def tune_garbage_collector() -> None:
     """Exempt every object that exists now from garbage collection, and collect less often.
 
-    Only a process that does nothing else than serve may call it. A started service has some 85,000
+    Only a process that does nothing but serve may call it. A started service has some 85,000
     objects, nearly all of them modules and types that stay. A full collection took 42 ms, in which
     no call was answered; without these objects it takes almost no time.
 

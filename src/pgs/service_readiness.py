@@ -11,8 +11,8 @@ from pgs.storage.heartbeat import beat
 from pgs.storage.transactions import StoreOutage, WriterFull
 
 PROBE_S = 2.0
-"""Seconds that the probe's commit may take. A service whose commits take longer is too
-slow to take calls."""
+"""Seconds that the probe's commit may take. A service whose commits take longer is too slow to take
+calls."""
 
 FIRST_RUNS_S = 2.0
 """Seconds that a check waits for the first runs of required chores, which take milliseconds."""
@@ -31,7 +31,8 @@ log = structlog.get_logger("pgs.readiness")
 class Readiness:
     """Whether the service is ready.
 
-    It is ready from its start until it drains, while commits succeed and none has failed within
+    It is ready once the required chores have run, until it drains, while the database can be
+    written and read, none of its files is lost, and no commit has failed within
     `FAILED_RECENTLY_S`.
     """
 

@@ -103,7 +103,7 @@ def certain_gap(one: Rating, other: Rating) -> int:
     """Return the part of a rating gap that the two ratings' uncertainty does not explain.
 
     With a gap of this size between two exactly known ratings, the stronger player would win just as
-    often.
+    often as in this pair.
     """
     spread = isqrt(PERFORMANCE**2 + one.sigma**2 + other.sigma**2)
     return abs(one.mu - other.mu) * PERFORMANCE // spread

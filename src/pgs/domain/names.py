@@ -19,7 +19,7 @@ UUID fits."""
 RESERVED_PARTNER_IDS: Final = frozenset({"test", "live"})
 
 # Characters that change how the text around them is shown, or that cannot be seen: bidirectional
-# controls (Unicode Standard Annex 9, section 2), zero-width characters, and separators of lines.
+# controls (Unicode Standard Annex 9, section 2), zero-width characters, and line separators.
 _INVISIBLE = re.compile("[\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
 
 _PARTNER_ID = re.compile(r"[a-z][a-z0-9-]{2,31}", re.ASCII)

@@ -52,7 +52,7 @@ def choose(
     """Return the version in which to answer: the header's or, if there is no header, the pin.
 
     `header` is the raw value of `X-Service-Api-Version`. Anything but an ASCII integer that names a
-    served version is refused with `unsupported_api_version`; that answer names the pin.
+    served version is refused with `unsupported_api_version`. The response then states the pin.
     """
     if header is None:
         return pin

@@ -19,7 +19,7 @@ from pgs.storage.transactions import Stmt, Tx
 
 
 class Plan:
-    """What one decision writes, in the order in which it is added.
+    """What one decision writes.
 
     `seats`, `matches` and `ratings` (by game and player) hold the states after the commit. A seat
     that changes twice is in `seats` twice; `latest` has the last state of each seat, by seat id,
