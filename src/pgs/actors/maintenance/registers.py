@@ -46,7 +46,7 @@ def _tell_written(parts: Parts, directory: PartnerDirectory, written: Iterable[s
         partner = directory.owned(partner_id)
         if partner is None:  # the node that owns the partner wrote them
             continue
-        if parts.registry.settle(partner_id):
+        if parts.registry.found_own_commit(partner_id):
             log.info("account_commit_found", partner_id=partner_id)
         elif directory.is_alone:
             log.warning("account_written_past_its_actor", partner_id=partner_id)

@@ -105,7 +105,7 @@ class Registry:
         """Let no reading in this block take `account` for a change by others.
 
         The block is the account actor's commit. If the block raises, the account may be in the rows
-        all the same: see `settle`.
+        all the same: see `found_own_commit`.
         """
         self._committing[account.partner_id] = account
         try:
@@ -117,7 +117,7 @@ class Registry:
         finally:
             del self._committing[account.partner_id]
 
-    def settle(self, partner_id: str) -> bool:
+    def found_own_commit(self, partner_id: str) -> bool:
         """Return whether the account as last read is from a commit of this process that raised.
 
         A second call for the same commit returns False.
