@@ -31,9 +31,9 @@ log = structlog.get_logger("pgs.readiness")
 class Readiness:
     """Whether the service is ready.
 
-    It is ready once the required chores have run, until it drains, while the database can be
-    written and read, none of its files is lost, and no commit has failed within
-    `FAILED_RECENTLY_S`.
+    It becomes ready when the required chores have run, and stays so until it drains. It is not
+    ready while the database cannot be written or read or has lost a file, and for
+    `FAILED_RECENTLY_S` after a failed commit.
     """
 
     def __init__(self) -> None:

@@ -112,13 +112,13 @@ def certain_gap(one: Rating, other: Rating) -> int:
 def pair_wave(waiting: Iterable[WaitingSeat], now: int) -> list[Pair]:
     """Return the pairs that one wave makes of the seats of one pool, the cheapest first.
 
-    The cost of a pair is the certain part of its rating gap, plus a penalty if either player was
-    the other's last opponent and a third player waits, minus both seats' allowances. A pair is
-    acceptable when that part plus the penalty is within the caps of both seats. The cheapest
-    acceptable pair is made first, then the cheapest of those whose seats are both still free, and
-    so on. Of pairs with equal costs, the one with the oldest seat goes first. Seats that are no
-    longer open are left out. Of each player only the oldest seat takes part, because a player can
-    play only one match.
+    The cost of a pair is the certain part of its rating gap, plus a penalty, minus both seats'
+    allowances. The penalty applies if either player was the other's last opponent and a third
+    player waits. A pair is acceptable when the certain part plus the penalty is within the caps of
+    both seats. The cheapest acceptable pair is made first, then the cheapest of those whose seats
+    are both still free, and so on. Of pairs with equal costs, the one with the oldest seat goes
+    first. Seats that are no longer open are left out. Of each player only the oldest seat takes
+    part, because a player can play only one match.
 
     Only pairs of neighbours by rating are considered (`NEIGHBOURS`, `SCAN`). In a pool of up to
     `NEIGHBOURS` + 1 players, all pairs are considered. The work for n seats is O(n log n).

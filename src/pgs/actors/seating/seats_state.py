@@ -58,9 +58,10 @@ class Mailbox(Protocol):
 class SeatsState(DispatchingActor):
     """One partner's seats in one environment.
 
-    It keeps in memory the head (with the last sequence and feed position that were given out), the
-    lobby (the seats that wait and, in live, what pairing needs to know of their players) and the
-    calls that wait for settlement. Everything else is read from rows just before a decision.
+    It keeps three things in memory. The head has the last sequence and feed position that were
+    given out. The lobby has the seats that wait and, in live, what pairing needs to know of the
+    players. `waiting_calls` are the calls that wait for settlement. Everything else is read from
+    rows just before a decision.
     """
 
     def __init__(self, partner: PartnerActors, environment: Environment, mailbox: Mailbox) -> None:
@@ -105,7 +106,7 @@ class SeatsState(DispatchingActor):
         return self.parts.new_id(ids.MATCH)
 
     async def seat(self, seat_id: str) -> Seat | None:
-        """Return a seat of this environment."""
+        """Return a seat, or None if this environment has no such seat."""
         seat = await rows.find_seat(self._reader, self.partner_id, seat_id)
         return seat if seat is not None and seat.environment == self.environment else None
 
@@ -116,7 +117,7 @@ class SeatsState(DispatchingActor):
         )
 
     async def match(self, match_id: str) -> Match | None:
-        """Return a match of this environment."""
+        """Return a match, or None if this environment has no such match."""
         match = await rows.find_match(self._reader, self.partner_id, match_id)
         return match if match is not None and match.environment == self.environment else None
 
