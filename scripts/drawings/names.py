@@ -7,7 +7,7 @@ PACKAGES = {
     "doctor": "the checks of pgs doctor",
     "process": "signals and log of pgs serve",
     "serve": "listeners, start and stop",
-    "public": "puts the public application together",
+    "public": "the public application",
     "app": "builds every part",
     "http": "HTTP and WebSocket, in and out",
     "operator": "the operator's commands",
