@@ -157,7 +157,7 @@ def table(results: dict[int, dict[str, Outcome]]) -> str:
     """Return the figures as a Markdown table."""
     lines = [
         "| Crowd | rule | seats paired | wait: mean, s | p50 | p95 | gap: mean, points | p50 | p95 "
-        "| rematches | expired | most waiting |",
+        "| rematches | expired | most seats waiting |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for crowd, rules in results.items():

@@ -13,7 +13,7 @@ from bench_cases.servers import Server
 from bench_cases.setting import GAME, Setting, seats
 from rich.progress import Progress
 
-TITLE = "A launch beside what users would write instead"
+TITLE = "A launch, and what a team would write instead"
 PARTNERS = 200  # enough that no partner's bucket is empty at the highest rate
 
 

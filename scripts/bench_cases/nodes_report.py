@@ -44,7 +44,7 @@ def nodes_section(
         "",
         *paragraph(
             f"Two nodes take **{two:.2f}** times the seats of one if calls arrive at the owner. "
-            f"The goal is {GOAL}: it {'holds' if two >= GOAL else 'does not hold'}. "
+            f"The goal is {GOAL}: it is {'reached' if two >= GOAL else 'missed'}. "
             + " ".join(_limits(seen))
         ),
     ]

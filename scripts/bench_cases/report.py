@@ -28,7 +28,7 @@ def launch_section(
     rounds = len(ours.mint)
     text = [
         *paragraph(
-            f"What does a launch cost, beside what a team would write instead? Measured by "
+            f"What does a launch cost, compared with what a team would write instead? Measured by "
             f"`scripts/bench.py launch` on {cores()}, in {rounds} rounds of {calls:,} calls. "
             "In each round every server takes its turn, and the order rotates by one. The figures "
             "are medians of the processor time of the server's process, threads included, in "
@@ -109,9 +109,10 @@ def waits_section(found: Waits, calls: int, pictures: Path) -> tuple[str, dict[s
     text = [
         *paragraph(
             f"How long does a caller wait for a seat? Measured by `scripts/bench.py waits` on "
-            f"{cores()}, which the caller shares. {calls:,} seats of 200 partners taken as fast "
-            f"as the service answers come to {found.highest:,.0f} a second. The next {calls:,} "
-            "are due at even intervals at half of that rate; a time begins when its seat is due."
+            f"{cores()}, which the caller shares. First the caller takes {calls:,} seats of 200 "
+            f"partners as fast as the service answers, which is {found.highest:,.0f} a second. The "
+            f"next {calls:,} are due at even intervals at half of that rate; the time of a seat "
+            "begins when it is due."
         ),
         "",
         "![Times of a seat at half the highest rate](benchmarks/waits.svg)",

@@ -135,9 +135,9 @@ def section(scripts: Any, folder: Path, **of: Any) -> str:
 def test_the_text_says_whether_two_nodes_reach_the_goal(scripts: Any, tmp_path: Path) -> None:
     reached = section(scripts, tmp_path)
     assert "**1.90** times" in reached
-    assert "The goal is 1.8: it holds." in reached
+    assert "The goal is 1.8: it is reached." in reached
     assert "neither the database nor the caller limited the seats" in reached
-    assert "The goal is 1.8: it does not hold." in section(scripts, tmp_path, two=800.0)
+    assert "The goal is 1.8: it is missed." in section(scripts, tmp_path, two=800.0)
 
 
 def test_the_text_says_what_else_limited_the_seats(scripts: Any, tmp_path: Path) -> None:
