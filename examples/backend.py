@@ -7,7 +7,7 @@ Start `scripts/demo` in one shell. Run this program in another shell, in the sam
 It needs Python 3.11 or newer and no packages. It does what every backend does:
 
 1. It asks for a session token for each player. The player's frame connects with it.
-2. It takes a paid seat for each player. The service matches two seats of the same price.
+2. It takes a paid seat for each player. The service pairs two seats at the same game and tier.
 3. It ends the match with its test key. With a live key, the players end it by playing.
 4. It reads the results feed until the money of both players is recorded.
 """

@@ -187,7 +187,7 @@ export class RangeTooWide extends BadRequest {
   override name = 'RangeTooWide';
 }
 
-/** The range covers too many seats for one call. */
+/** The range covers too many seats, or rows of the feed, for one call. */
 export class RangeTooExpensive extends BadRequest {
   static readonly code = 'range_too_expensive';
   override name = 'RangeTooExpensive';

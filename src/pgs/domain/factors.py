@@ -23,7 +23,8 @@ WINDOW_S: Final = 15 * 60
 """Seconds for which a verified code opens the step-up window, as the interface promises."""
 
 FRESH_S: Final = 2 * 60
-"""Seconds for which a window is fresh. Calls that create a credential need a fresh window."""
+"""Seconds for which a window is fresh. Calls that create a credential or switch the account on need
+a fresh window."""
 
 MAX_WRONG_CODES: Final = 5
 """Codes in a row that set a lock if all of them are wrong. Two of a million codes are right at any

@@ -225,7 +225,7 @@ class RangeTooWide(BadRequest, code="range_too_wide"):
 
 
 class RangeTooExpensive(BadRequest, code="range_too_expensive"):
-    """The range covers too many seats for one call."""
+    """The range covers too many seats, or rows of the feed, for one call."""
 
 
 class DayNotFinal(BadRequest, code="day_not_final"):

@@ -10,8 +10,9 @@ from typing import Final, Generic, TypeVar
 from pgs.domain.environments import Environment
 
 KEPT_ROWS_MAX: Final = 10_000
-"""Rows of the young generation. When it is full it becomes the old one, whose rows are forgotten
-unless they were read again. A row takes about a kilobyte, so both take up to 20 MB."""
+"""Rows of the feeds in the younger of two generations that are kept. When it is full, the older
+generation is forgotten and the younger one takes its place; a row that is read again enters the
+new younger one. A row takes about a kilobyte, so both take up to 20 MB."""
 
 Feed = tuple[str, Environment]
 """A partner's id and an environment."""
