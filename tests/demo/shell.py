@@ -13,6 +13,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("-s", action="store_true")
 parser.add_argument("-H", action="append", default=[])
 parser.add_argument("-d")
+parser.add_argument("-w", default="")
 parser.add_argument("url")
 args = parser.parse_args()
 request = urllib.request.Request(args.url, data=None if args.d is None else args.d.encode())
@@ -23,6 +24,7 @@ try:
         sys.stdout.write(response.read().decode())
 except urllib.error.HTTPError as error:
     sys.stdout.write(error.read().decode())
+sys.stdout.write(args.w.replace(r"\\n", "\\n"))
 """
 
 

@@ -1,5 +1,6 @@
 """The README's lines for pasting work against a running service."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -43,6 +44,8 @@ async def test_the_curl_lines_launch_a_match_and_read_its_result_even_if_another
             left = "" if real_curl else LEFT
             lines = "\n".join([first, left, *others])
             printed = await run_shell(lines, tmp_path, real_curl=real_curl)
+    answers = [line for line in printed.splitlines() if line.startswith("{")]
+    assert all(json.loads(line) for line in answers)  # one answer on each line
     assert '"partnerId":"demo"' in printed
     assert '"tierId":"test-bronze"' in printed
     assert '"sessionToken"' in printed
