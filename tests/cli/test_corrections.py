@@ -82,7 +82,7 @@ def test_an_account_is_corrected_and_another_admin_is_invited(tmp_path: Path) ->
 
 ENDING = [
     (("partner", "deactivate", "acme"), "ends every waiting seat and running match of acme"),
-    (("partner", "reset-authenticator", "acme", "ada"), "ada can make no sensitive change"),
+    (("partner", "reset-authenticator", "acme", "ada"), "removes the authenticator of ada"),
     (("match", "void", "mat_0"), "without a winner and refunds both stakes"),
     (("terms", "end", "acme"), "takes no new seats until it agrees"),
     (("game", "licence", "acme", "chess", "withdraw"), "takes no new live seats at chess"),

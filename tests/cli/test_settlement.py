@@ -50,7 +50,7 @@ def test_the_list_is_one_json_list_or_a_table_of_every_page(
 ) -> None:
     in_one = json_of(pgs("settlement", "list", "--json", "--data", folder))
     assert {item["playerId"] for item in in_one} == {"ann", "bob", "cleo"}
-    assert in_one[0]["why"] == "its settlement is not set: PGS_SETTLEMENT_URL"
+    assert in_one[0]["why"] == "PGS_SETTLEMENT_URL names no settlement server"
     monkeypatch.setattr(commands, "PAGE", 2)
     assert json_of(pgs("settlement", "list", "--json", "--data", folder)) == in_one
     drawn = pgs("settlement", "list", "--data", folder)
@@ -72,7 +72,7 @@ def test_a_retry_without_a_server_says_so(folder: Path) -> None:
         "unset": 3,
     }
     drawn = pgs("settlement", "retry", "--data", folder)
-    assert "Not asked for: 3, their settlement is not set." in drawn.stdout
+    assert "Not asked for 3: PGS_SETTLEMENT_URL names no settlement server." in drawn.stdout
     one = pgs("settlement", "retry", seat_of(folder, "ann"), "--data", folder)
     assert one.exit_code == 1
     assert "PGS_SETTLEMENT_URL" in one.stderr

@@ -21,7 +21,7 @@ NO_KEY = "pgs_test_" + "0" * 46
 
 
 @pytest.mark.parametrize(
-    ("key", "complaint"), [("live_key", "test-bronze costs 100"), (None, "not 401")]
+    ("key", "complaint"), [("live_key", "test-bronze to cost 100"), (None, "not 401")]
 )
 async def test_an_unexpected_answer_ends_the_story(
     tmp_path: Path, key: str | None, complaint: str

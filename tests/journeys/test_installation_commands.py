@@ -192,7 +192,7 @@ async def test_what_is_open_is_listed_without_a_node_that_cannot_be_reached(
         listed = await Machine(tmp_path, "n1").run("settlement", "list")
         assert listed.returncode == 1
         assert "Open: 1" in listed.stdout
-        assert "every open item is listed, but not the tries of some (n2)" in listed.stderr
+        assert "how often settlement was asked for theirs (n2)" in listed.stderr
         assert "Node n2 (127.0.0.1:1) owns" in listed.stderr
         as_json = await Machine(tmp_path, "n1").run("settlement", "list", "--json")
         (item,) = msgspec.json.decode(as_json.stdout)

@@ -294,7 +294,7 @@ async def test_what_a_server_that_is_not_set_holds_is_listed_with_that_reason(
         await take(core, "cleo")
     async with a_core(tmp_path, None) as core:
         (item,) = await listed(core)
-        assert (item.why, item.tries) == ("its settlement is not set: PGS_SETTLEMENT_URL", 0)
+        assert (item.why, item.tries) == ("PGS_SETTLEMENT_URL names no settlement server", 0)
         assert await c.retry(core, c.Item()) == Asked(0, unset=1)
         assert isinstance(answer_to(await c.retry(core, c.Item(item.id))), Refused)
         assert isinstance(await c.resolve(core, c.Decision(item.id, "declined")), Resolved)

@@ -136,7 +136,8 @@ def copy_database(
 def accept_loss(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
     """Accept a database that has lost commits, after a start has refused it.
 
-    What was lost stays lost. The next start advances every feed past all positions ever read.
+    What was lost stays lost. Every feed is advanced past all positions ever read: on SQLite by the
+    next start, on PostgreSQL by this command.
     """
     with expected():
         from pgs.storage.engines import accept_loss as accept
@@ -144,6 +145,9 @@ def accept_loss(as_json: Json = False, config: ConfigFile = None, data: DataDir 
         told = accept(settings(config, data), SystemClock().now())
     show(
         told,
-        lambda told: f"The loss is accepted: the next start goes on with {told.folder} as it is.",
+        lambda told: (
+            f"The loss is accepted: the next start on {told.folder} goes on with what the database "
+            "holds."
+        ),
         as_json=as_json,
     )

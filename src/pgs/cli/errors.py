@@ -210,7 +210,7 @@ def _service_message(error: BaseException) -> str | None:
         )
     if isinstance(error, OthersRun):
         return (
-            f"node {error.name} does not run here. Nothing was done: give the command on the "
+            f"node {error.name} does not run here. Nothing was done: run the command on the "
             f"machine of a node that runs ({', '.join(error.running)})."
         )
     if isinstance(error, BadGame):

@@ -35,7 +35,7 @@ def assemble(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """Put the invoices of a month together. They are drafts until all of its days are final.
+    """Assemble the invoices of a month. They are drafts until all of its days are final.
 
     The service does this by itself once a month is over.
     """
@@ -76,7 +76,7 @@ def list_all(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """List invoices by partner, environment and month."""
+    """List invoices by partner and environment, the oldest of each pair first."""
     found: list[InvoiceSummary] = []
     after: tuple[str, Environment, int] | None = None
     while True:

@@ -88,7 +88,7 @@ def demo(
             metavar="[N]",
             min=1,
             max=BOTS_MAX,
-            help="With --bots: how many. They play in pairs; with an odd number, one plays you.",
+            help="With --bots: how many bots. They play in pairs; of an odd number, one plays you.",
         ),
     ] = None,
 ) -> None:

@@ -16,7 +16,7 @@ from pgs.storage.nodes import NodeRuns, Nodes, NodeSeen, NoSuchNode
 T = TypeVar("T")
 
 LOOK_AGAIN_S: Final = 0.2
-"""Seconds between two looks at a node that gives its shards up: short for a person who waits."""
+"""Seconds between two looks at a node that hands its shards over: short for a person who waits."""
 
 node = typer.Typer(no_args_is_help=True, help="See, drain, undrain and remove the nodes.")
 
@@ -48,7 +48,7 @@ def drain(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """Let a node hand its shards over to the others, and take none until `pgs node undrain`.
+    """Make a node hand its shards over to the others, and take none until `pgs node undrain`.
 
     The node stays drained when it is restarted. The exit code is 1 if it still owns shards after
     the wait.
@@ -61,8 +61,8 @@ def drain(
     left = seen.find(name)
     if wait and left is not None and left.shards:
         raise stop(
-            f"node {name} still owns {len(left.shards)} shards. It stays marked, and goes on as "
-            "soon as another node takes them: `pgs node list` shows which nodes run and are up.",
+            f"node {name} still owns {len(left.shards)} shards. It stays marked, and hands them "
+            "over as soon as another node can take them: `pgs node list` shows which nodes are up.",
             REFUSED,
         )
 
@@ -95,7 +95,7 @@ def remove(
     The other nodes take the shards of a stopped node by themselves. If the removed node does start
     again, it is listed again.
     """
-    make_sure(f"Node {name} is no longer listed.", yes=yes, as_json=as_json)
+    make_sure(f"This removes node {name} from the list.", yes=yes, as_json=as_json)
     with expected():
         loaded = settings(config, data)
         try:

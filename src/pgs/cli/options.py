@@ -34,7 +34,10 @@ ConfigFile = Annotated[
     typer.Option("--config", metavar="FILE", help="Settings file; PGS_ variables override it."),
 ]
 DataDir = Annotated[
-    Path | None, typer.Option("--data", metavar="DIR", help="Data folder; overrides every setting.")
+    Path | None,
+    typer.Option(
+        "--data", metavar="DIR", help="Data folder; overrides PGS_DATA_DIR and the settings file."
+    ),
 ]
 
 # Advice for operators about refusals whose own message is written for partners.

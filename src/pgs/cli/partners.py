@@ -150,7 +150,8 @@ def reset_authenticator(
 ) -> None:
     """Remove a member's lost authenticator. First make sure that the member asks for it."""
     make_sure(
-        f"{uid} can make no sensitive change until they enrol a new authenticator.",
+        f"This removes the authenticator of {uid}, who can make no sensitive change until they "
+        "enrol a new one.",
         yes=yes,
         as_json=as_json,
     )
@@ -182,7 +183,8 @@ def licence(
     """Grant or deny a partner's request for live access to a game, or withdraw what was granted."""
     if step == "withdraw":
         make_sure(
-            f"{partner_id} takes no new live seats at {game_id}; running matches are played.",
+            f"After this, {partner_id} takes no new live seats at {game_id}; running matches are "
+            "played.",
             yes=yes,
             as_json=as_json,
         )

@@ -40,7 +40,7 @@ ledger = typer.Typer(no_args_is_help=True, help="Check the ledger of all money."
 
 TierId = Annotated[str, typer.Argument(metavar="ID", help="The tier's id.")]
 InEnvironment = Annotated[
-    Environment, typer.Option("--environment", help="A tier belongs to one environment.")
+    Environment, typer.Option("--environment", help="The environment that the tier belongs to.")
 ]
 ForGame = Annotated[str, typer.Option("--game", metavar="GAME", help="The game's id.")]
 
@@ -64,7 +64,8 @@ def set_tier(
     name: Annotated[
         str | None,
         typer.Option(
-            help="The name shown for the tier. By default its present name, or a new tier's id."
+            help="The name shown for the tier. Without it, a tier keeps its name, and a new tier "
+            "is named after its id."
         ),
     ] = None,
     as_json: Json = False,
@@ -91,7 +92,7 @@ def lock(
 ) -> None:
     """Lock a tier for a game: it takes no new seats there. Seats that are taken play on."""
     make_sure(
-        f"{tier_id} takes no new {environment} seats at {game}, of any partner.",
+        f"After this, {tier_id} takes no new {environment} seats at {game}, of any partner.",
         yes=yes,
         as_json=as_json,
     )
@@ -171,7 +172,7 @@ def end(
     The partner's running matches are played and paid.
     """
     make_sure(
-        f"{partner_id} takes no new seats until it agrees to the terms on offer.",
+        f"After this, {partner_id} takes no new seats until it agrees to the terms on offer.",
         yes=yes,
         as_json=as_json,
     )
@@ -212,7 +213,7 @@ def the_ledger() -> None:
 
 @ledger.command("check")
 def check_ledger(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
-    """Add up the whole ledger. The exit code is 1 when it is not sound."""
+    """Check every row of the ledger, and what must agree with it. Exit code 1 for a fault."""
     report = ask(LEDGER_CHECK, NoArgs(), config, data)
     show(report, tables.ledger, as_json=as_json)
     if not report.sound:

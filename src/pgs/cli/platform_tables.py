@@ -66,8 +66,8 @@ def match_voided(match: r.MatchVoided) -> RenderableType:
             f"{match.status}, {match.end_reason or '–'}"
         ),
         cell(
-            f"What follows: {refunds}. The partner's feed shows the end now, and the money as soon "
-            "as the settlement has confirmed it; `pgs settlement list` shows what it has not."
+            f"What follows: {refunds}. The partner's feed shows the end now, and the money once "
+            "settlement has confirmed it; until then `pgs settlement list` shows the refunds."
         ),
     )
 

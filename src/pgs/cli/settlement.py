@@ -15,6 +15,7 @@ from pgs.cli.options import PIPED_WIDTH, ConfigFile, DataDir, Json, Yes, ask, ma
 from pgs.cli.tables import cell, moment, money
 from pgs.cli.widths import print_whole
 from pgs.operator.commands import settlement as c
+from pgs.operator.open_items import UNSET
 from pgs.operator.settlement_records import Asked, OpenItem, Resolved
 
 settlement = typer.Typer(
@@ -41,8 +42,8 @@ def list_open(as_json: Json = False, config: ConfigFile = None, data: DataDir = 
         error = next(iter(unreached.values()))
         names = ", ".join(unreached)
         raise stop(
-            f"every open item is listed, but not the tries of some ({names}). The first error is: "
-            f"{error}",
+            "every open item is listed, but these nodes did not say how often settlement was asked "
+            f"for theirs ({names}). The first error is: {error}",
             REFUSED,
         )
 
@@ -156,8 +157,8 @@ def _table(items: list[OpenItem]) -> RenderableType:
 
 
 def _asked(asked: Asked) -> RenderableType:
-    unset = f" Not asked for: {asked.unset}, their settlement is not set." if asked.unset else ""
-    busy = f" Not asked for: {asked.busy}, their partner is busy: try again." if asked.busy else ""
+    unset = f" Not asked for {asked.unset}: {UNSET}." if asked.unset else ""
+    busy = f" Not asked for {asked.busy}: their partner is busy. Try again." if asked.busy else ""
     outcome = f" {asked.outcome}" if asked.outcome else ""
     return cell(f"Asked for: {asked.asked}.{unset}{busy}{outcome}")
 

@@ -287,6 +287,6 @@ async def _shake_hands(
             return await wrap_client_stream(
                 nursery, stream, host, path, subprotocols=[_PROTOCOL, f"pgs.token.{token}"]
             )
-    # The reader task in the nursery raises the error of a refusal, not this function.
+    # The error of a refused handshake does not come here: the reader task in `nursery` raises it.
     except (ConnectionClosed, trio.TooSlowError) as error:
         raise _Lost("the handshake failed") from error

@@ -11,7 +11,8 @@ from pgs.demo.story import FIRST, SECOND
 KEY_LINE = (
     'KEY=$(python3 -c \'import json; print(json.load(open("demo-data/demo.json"))["testKey"])\')'
 )
-"""A shell line that reads the demo's test key into $KEY, in the folder in which the demo runs."""
+"""A shell line that reads the demo's test key into $KEY. It works in the folder in which the demo
+was started, unless `--data` named another data folder."""
 
 
 def curl_line(base_url: str, exchange: Exchange) -> str:

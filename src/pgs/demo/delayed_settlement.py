@@ -14,8 +14,8 @@ and its money, and short enough to wait."""
 class DelayedSettlement(EmbeddedSettlement):
     """Waits until `may_pay` is set, then for `PAYOUT_DELAY_S`, and then pays.
 
-    Because of this event, the story does not depend on the machine's speed. While `at_once` is
-    true, it pays without waiting for either.
+    The story sets `may_pay` when it has shown the result without the money, so it does not depend
+    on the machine's speed. While `at_once` is true, payouts do not wait at all.
     """
 
     def __init__(self) -> None:

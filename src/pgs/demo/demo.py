@@ -51,8 +51,8 @@ PORT = 8000
 _HOST = "127.0.0.1"
 
 _SITE_ABOVE = 3
-"""Ports by which the demo's page is above its public listener. The internal listener is one above
-the public one, and the port after that is left free for a second service."""
+"""Ports by which the partner's site is above the public listener. The internal listener is one
+above the public one, and the port after that is left free for a second service."""
 
 _GONE_WRONG = (Unexpected, NotMade, *CALL_FAILED)
 
@@ -159,7 +159,10 @@ def _config(folder: Path, listen: str, internal: str, issuer: DevelopmentIssuer)
 
 
 async def _tell_story(options: _Options, teller: Teller, stage: _Stage) -> _Ready | None:
-    """Create the partner and tell the story; return the partner, or None if anything failed."""
+    """Create the partner, play its past and tell the story; return what was made.
+
+    Return None if anything failed.
+    """
     service = stage.service
     try:
         partner = await _make_partner(options, stage)

@@ -9,7 +9,7 @@ import msgspec
 from pgs.domain.secrets import HidesSecrets
 from pgs.storage.data_folder import DataFolderInUse, DataLock
 
-MARK = ".pgs-demo"  # An empty file. A folder with it was made by a demo, and a demo may empty it.
+MARK = ".pgs-demo"  # A demo puts this file into its folder. The next demo may empty such a folder.
 DEMO_FILE = "demo.json"
 LOG_FILE = "pgs.log"
 

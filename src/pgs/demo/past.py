@@ -63,11 +63,11 @@ class PastClock:
         return self._clock.now_ms() - self._behind_s * 1000
 
     def real(self) -> int:
-        """Return the machine's Unix epoch seconds, put back as far as this clock."""
+        """Return Unix epoch seconds: the machine's time minus what this clock is behind."""
         return self._clock.real() - self._behind_s
 
     def real_ms(self) -> int:
-        """Return the machine's Unix epoch milliseconds, put back as far as this clock."""
+        """Return Unix epoch milliseconds: the machine's time minus what this clock is behind."""
         return self._clock.real_ms() - self._behind_s * 1000
 
 
@@ -95,7 +95,7 @@ def beginning(now: int) -> int:
 
 
 async def play_past(core: Core, partner_id: str, backend: Backend, clock: PastClock) -> Past:
-    """Play test matches from `clock` to yesterday, and assemble the invoice of last month.
+    """Play test matches from the time of `clock` to yesterday; assemble last month's invoice.
 
     `clock` is the core's; afterwards it shows the present. Raises `NotMade`, and `CALL_FAILED`.
     """

@@ -25,7 +25,7 @@ _MONEY = ("payoutUsdCents", "refundUsdCents", "rakeUsdCents")
 
 
 class Unexpected(Exception):
-    """An answer or a nudge was not as expected; the message says what the story expects."""
+    """An answer or a nudge was not as expected; the message says what the demo expected."""
 
 
 class _Nudge(msgspec.Struct, frozen=True, rename="camel"):
@@ -35,9 +35,9 @@ class _Nudge(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def expect(holds: bool, what: str) -> None:
-    """Raise `Unexpected` unless the expectation `holds`; `what` describes it."""
+    """Raise `Unexpected` unless the expectation `holds`. `what` is what the demo expected."""
     if not holds:
-        raise Unexpected(f"Not as expected: {what}.")
+        raise Unexpected(f"The demo expected {what}.")
 
 
 async def tell(
@@ -74,7 +74,9 @@ async def _ask_for_tiers(backend: Backend, teller: Teller) -> None:
     teller.exchange(asked)
     _answered(asked)
     entries = {tier["tierId"]: tier["entryUsdCents"] for tier in asked.received["tiers"]}
-    expect(entries.get(TEST_TIER) == FLOOR_USD_CENTS, f"{TEST_TIER} costs {FLOOR_USD_CENTS} cents")
+    expect(
+        entries.get(TEST_TIER) == FLOOR_USD_CENTS, f"{TEST_TIER} to cost {FLOOR_USD_CENTS} cents"
+    )
 
 
 async def _mint(backend: Backend, teller: Teller) -> None:
@@ -135,13 +137,13 @@ async def _read_feed_started(backend: Backend, teller: Teller, match_id: str, si
     teller.step(
         "The results feed",
         "The feed has one row for each player of a match, from its start on. The row changes "
-        "whenever something happens to the match. The rows of earlier matches are there too: since "
-        "leaves them out.",
+        "whenever something happens to the match. The rows of earlier matches are there too; the "
+        "parameter since leaves them out.",
     )
     read = await backend.results(since=since)
     teller.feed(read)
     rows = _rows(read, "started")
-    expect(all(row["matchId"] == match_id for row in rows), "both rows belong to the match")
+    expect(all(row["matchId"] == match_id for row in rows), "both rows to belong to the match")
     teller.say(
         "The backend keeps the answer's nextCursor, and reads on from there with its next call."
     )
@@ -219,7 +221,7 @@ async def _look_at_the_endpoint(backend: Backend, teller: Teller, inbox: Inbox) 
 async def _be_nudged(inbox: Inbox, teller: Teller, news: str) -> None:
     received = await inbox.next(NUDGE_S)
     if received is None:
-        raise Unexpected(f"Not as expected: a nudge for {news} within {NUDGE_S:.0f} s.")
+        raise Unexpected(f"The demo expected a nudge for {news} within {NUDGE_S:.0f} s.")
     teller.nudge(received)
     expect(received.problem is None, f"a nudge for {news} that verifies, but {received.problem}")
     nudge = msgspec.json.decode(received.body, type=_Nudge)
@@ -249,8 +251,8 @@ async def _retry(backend: Backend, teller: Teller, seat_id: str) -> None:
 async def _be_refused(backend: Backend, teller: Teller) -> None:
     teller.step(
         "A refusal",
-        "A stake of 1 is one cent, although one dollar was meant. Programs branch on reason; error "
-        "is for people, and its words may change.",
+        "A stake of 1 is one cent, although one dollar was meant. Programs branch on the field "
+        "reason. The field error is for people, and its words may change.",
     )
     refused = await backend.seat(GAME, SECOND, TEST_TIER, 1, "order-2")
     teller.exchange(refused)

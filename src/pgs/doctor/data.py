@@ -24,7 +24,9 @@ def key_ring(config: Config) -> Finding:
                 "put the file that belongs to this data folder back, or name its place: "
                 "PGS_SECRET_KEY_FILE",
             )
-        return Finding("key_ring", "ok", f"{path} is not there: a new database comes with one")
+        return Finding(
+            "key_ring", "ok", f"{path} is not there: a new service makes it at its start"
+        )
     except OSError as error:
         return Finding(
             "key_ring",
@@ -44,7 +46,7 @@ def key_ring(config: Config) -> Finding:
 
 
 def database(config: Config) -> Finding:
-    """Return what a start would find, without opening or changing the database."""
+    """Return what a start would find. The database is not changed."""
     if config.data_dir.exists() and is_running(config.data_dir):
         return Finding("database", "ok", "the running service has it open")
     try:
@@ -54,7 +56,7 @@ def database(config: Config) -> Finding:
             "database",
             "problem",
             str(error),
-            "see docs/runbooks.md; nothing is written until this is settled",
+            "see docs/operations.md; nothing is written until this is settled",
         )
 
 

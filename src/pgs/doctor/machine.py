@@ -13,8 +13,8 @@ from pgs.file_permissions import kept_files, mode_open_to_others
 from pgs.http.transport.limits import RESERVED_FILES, ServerLimits
 
 FREE_MIN: Final = 256 * 1024**2
-"""Bytes of free disk below which the service is about to stop writing: the log of a checkpoint, a
-migration's copy of a table and an hour of busy play fit into it."""
+"""Bytes of free disk below which commits may soon fail. The write-ahead log, a migration's copy of
+a table and an hour of busy play fit into this space."""
 
 FREE_LOW: Final = 2 * 1024**3
 """Bytes of free disk below which an operator should make room: a backup needs as much as the
@@ -113,7 +113,7 @@ def disk_kind(config: Config, mounts: Path = Path("/proc/self/mounts")) -> Findi
 
 
 def open_files() -> Finding:
-    """Return how many connections the limit on open files allows."""
+    """Return for how many connections the limit on open files is high enough."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = ServerLimits().max_connections + RESERVED_FILES
     if hard != resource.RLIM_INFINITY and hard < wanted:

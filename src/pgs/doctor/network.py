@@ -50,9 +50,9 @@ async def service(config: Config) -> Finding:
     notes = [f"{name}: {note}" for name, note in answer.body.items() if name != "status"]
     found = "; ".join(["it runs", status, *notes])
     if answer.status != 200:
-        return Finding("service", "problem", found, "docs/runbooks.md has this alert: not ready")
+        return Finding("service", "problem", found, "docs/operations.md explains readyz's reasons")
     if notes:
-        return Finding("service", "warning", found, "docs/runbooks.md says what each note means")
+        return Finding("service", "warning", found, "docs/operations.md says what each note means")
     return Finding("service", "ok", found)
 
 
@@ -111,7 +111,8 @@ async def identity_issuer(config: Config, client: JsonClient) -> Finding:
             "identity_issuer",
             "problem",
             f"the keys of {config.identity_issuer} cannot be fetched: {error}",
-            "see that this machine reaches the issuer, and that its name is spelled as in tokens",
+            "see that this machine reaches the issuer, and that PGS_IDENTITY_ISSUER is spelled as "
+            "the `iss` of its tokens",
         )
     if not keys:
         return Finding(

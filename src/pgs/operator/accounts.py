@@ -33,8 +33,8 @@ async def find_anywhere(
 ) -> T | None:
     """Return what `find` finds for `row_id` at any partner, or None.
 
-    Ids are unique only within a partner, so this asks `find` about each partner, which takes some
-    microseconds.
+    Ids are unique only within a partner, so this asks `find` about each partner. A look-up takes
+    some microseconds.
     """
     partner_ids = [account.partner_id for account in core.parts.registry.accounts()]
 

@@ -57,7 +57,7 @@ async def execute(core: Core, line: bytes) -> Answer:
         return NOT_HERE
     except NotOwned:
         answer = Failed(
-            "The partner went to another node while the command was carried out. Look at the "
+            "The partner moved to another node while the command was carried out. Look at the "
             "current state, then try again."
         )
     except (Overloaded, WriterFull):

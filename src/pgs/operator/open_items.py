@@ -16,7 +16,7 @@ from pgs.storage.open_money import OpenRow, open_charges, open_matches, payouts_
 from pgs.storage.reader import Reader
 from pgs.storage.seats import find_match_with_seats, find_seat
 
-UNSET = "its settlement is not set: PGS_SETTLEMENT_URL"
+UNSET = "PGS_SETTLEMENT_URL names no settlement server"
 DECLINED = "settlement has declined it: retry or resolve it"
 
 Phase = Literal["charges", "payouts"]

@@ -34,8 +34,8 @@ from pgs.storage.invoices import (
 )
 
 PARTNERS = 20
-"""Partners whose invoices one call assembles. It takes a second or less, so that the
-terminal can show progress after each call."""
+"""Pairs of partner and environment whose invoices one call assembles. It takes a second or less, so
+that the terminal can show progress after each call."""
 
 PAGE = 1000
 """Invoices, or lines, in one answer: such an answer has some hundred KB."""
@@ -126,7 +126,7 @@ async def _of_invoice(core: Core, args: InvoiceId) -> int | None:
 
 
 async def list_all(core: Core, args: InvoicesAfter) -> InvoicePage | Refusal | BadRequest:
-    """Return a page of invoices by partner and environment, in the order of their months."""
+    """Return a page of invoices by partner and environment, the oldest of each pair first."""
     if args.status and args.status not in INVOICE_STATUSES:
         return refuse("invoice_status_invalid")
     if args.partner_id:

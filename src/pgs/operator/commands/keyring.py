@@ -15,8 +15,8 @@ from pgs.operator.records import Keyring
 
 SEVERAL_NODES = (
     "Several nodes share this key ring, and a key that is used at once would be unknown to the "
-    "others. Nothing was changed. Give `pgs keyring add`, copy the file to the other machines, "
-    "give `pgs keyring reload` on each of them, and then `pgs keyring use KID` on any."
+    "others. Nothing was changed. Run `pgs keyring add`, copy the file to the other machines, run "
+    "`pgs keyring reload` on each of them, and then `pgs keyring use KID` on any."
 )
 
 
@@ -70,7 +70,7 @@ async def use_a_key(core: Core, args: KeyId) -> Keyring | BadRequest:
         if kid not in msgspec.json.decode(answer.result, type=Keyring).kids:
             return BadRequest(
                 f"Node {node} does not accept the key {kid} yet. Nothing was changed: copy the "
-                "file to its machine, and give `pgs keyring reload` there."
+                "file to its machine, and run `pgs keyring reload` there."
             )
     ring = core.parts.keys.use(kid)
     told = await answers_of_running(core, "keyring.use", args)

@@ -116,7 +116,7 @@ async def _read_page(core: Core, after: After, args: ItemsAfter) -> OpenPage:
 
 
 async def retry(core: Core, args: Item) -> Asked | BadRequest:
-    """Ask settlement now, even while calls are stopped: for one open item or for all."""
+    """Ask settlement now about one open item or all, even if the breaker lets no call through."""
     core.parts.settlements.breaker.reset()
     if args.item_id is not None:
         return await _retry_one(core, args.item_id)
@@ -161,7 +161,7 @@ async def resolve(core: Core, args: Decision) -> Resolved | Refusal | BadRequest
     if item.kind != "charge" and args.decision == "declined":
         return BadRequest(
             "A payout can only be confirmed: the money is owed. "
-            "Pay it by other means first if settlement does not."
+            "If settlement does not pay it, pay it by other means first."
         )
     noted = await ask_account(
         core,
@@ -226,7 +226,7 @@ async def _resolve(
     item: OpenItem,
     decision: Literal["confirmed", "declined"],
 ) -> str | None:
-    """Return the status of the seat or of the match's money; None if it was no longer open."""
+    """Return the seat's status, or `confirmed` for a payout; None if it was no longer open."""
     seats = core.directory.partner(item.partner_id).seats(item.environment)
     if isinstance(one, Seat):
         seat = await seats.ask(m.ResolveCharge(item.seat_id, decision))
