@@ -174,7 +174,7 @@ def test_another_database_is_refused_before_its_neighbours_log_is_applied_to_it(
     SqliteDatabase(tmp_path / "other").close()
     other = (tmp_path / "other" / "pgs.db").read_bytes()
     (folder / "pgs.db").write_bytes(other)
-    with pytest.raises(DataRefused, match="is another database than"):
+    with pytest.raises(DataRefused, match="is not the database that"):
         SqliteDatabase(folder)
     assert (folder / "pgs.db").read_bytes() == other
 

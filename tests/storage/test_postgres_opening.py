@@ -70,7 +70,7 @@ def test_another_database_than_that_of_the_data_folder_is_refused(
         with opened(address, tmp_path / folder):
             pass
     for _ in range(2):
-        with pytest.raises(DataRefused, match="another database than the one that was last open"):
+        with pytest.raises(DataRefused, match="not the database that was last open"):
             PostgresDatabase(other, tmp_path / "here")
     with opened(url, tmp_path / "here"):
         pass

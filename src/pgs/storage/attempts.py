@@ -99,7 +99,7 @@ async def attempts_before(
 
 
 def attempt_of(*row: Any) -> Attempt:
-    """Return the try in a row whose columns are the fields of `Attempt`, in the same order."""
+    """Return the try that a row holds. Its columns are the fields of `Attempt`, in their order."""
     fields = dict(zip(Attempt.__struct_fields__, row, strict=True))
     return Attempt(**fields | {name: bool(fields[name]) for name in _FLAGS})
 

@@ -47,7 +47,7 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
         "created_at",
     ),
 }
-"""Every column of a table. The structs of the domain have fields of the same names."""
+"""Every column of a table. For the tables of `ROWS` they are the fields of the struct."""
 
 CHANGES: Final[dict[str, tuple[str, ...]]] = {
     "seat": (

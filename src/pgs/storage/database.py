@@ -23,7 +23,7 @@ class Database(Protocol):
     `inline`: it reads and commits on the event loop's thread. That is for tests, whose virtual
     clock does not wait for other threads.
     `bulk_limit`, `check_limit`, `export_limit`, `since_limit`: how many bulk reads, checks of
-    everything, reads of a partner's many rows, and reads of a feed's position run at a time.
+    everything, digests, and reads of a feed's past position run at a time.
     """
 
     inline: bool

@@ -134,14 +134,14 @@ def _url_of_nodes(config: Config) -> str:
 
 
 class KeptShards(Protocol):
-    """The methods of `pgs.storage.postgres.shard_keeper.Keeper` that the rest of a node uses."""
+    """The part of `pgs.storage.postgres.shard_keeper.Keeper` that the rest of a node uses."""
 
     @property
     def me(self) -> Node:
         """This node."""
 
     tally: Tally
-    """What this node has done, and what it has seen of the others."""
+    """What this node has done since its start."""
 
     def beat_age(self, now: float) -> float:
         """Return the seconds since the newest committed beat; infinity without a session."""
@@ -158,7 +158,10 @@ class KeptShards(Protocol):
 
     @property
     def running(self) -> tuple[Node, ...] | None:
-        """The other nodes that had a session at the last look; None if this one has none."""
+        """The other nodes that had a session at the last look.
+
+        None if this node has no session, or could not look.
+        """
 
     def hurry(self) -> None:
         """Look at the other nodes now, not only at the next interval."""

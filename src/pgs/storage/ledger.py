@@ -13,7 +13,7 @@ from pgs.storage.seats import final_seal
 from pgs.storage.transactions import Params, Stmt
 
 FAULTS_LISTED = 100
-"""Faults listed in one report. A longer list would not help an operator more."""
+"""Faults in one list of a report. A longer list would not help an operator more."""
 
 PAGE = 1000
 """Rows of a ledger that the check reads in one page: about half a megabyte. At a fault, two

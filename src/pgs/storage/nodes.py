@@ -14,7 +14,7 @@ class NodeRuns(Exception):
 
 
 class Tally(msgspec.Struct):
-    """What a node has done since its start, and what it saw when it last looked at the nodes.
+    """What a node has done since its start, and whether it was draining when it last looked.
 
     `sessions`: how many sessions with the database it has had; it opens a new one when one is lost.
     `taken_over`: how many shards it took although their owner had not handed them over.

@@ -126,7 +126,7 @@ async def matches_by_time(
     before: TimedMatch | None,
     page_size: int,
 ) -> TimedPage:
-    """Return the newest matches of a span that come after `before` in the list.
+    """Return the newest matches of a span that are older than `before`, None for the first page.
 
     A page of one game or tier may have fewer matches than `page_size`, although more follow. It
     reads up to `SCANNED_FOR_PAGE` matches of each status: call it through `read_in_bulk`.
@@ -151,8 +151,8 @@ async def matches_by_time(
             *(Query(f"{name}_scanned", scan) for name in names),
             *(Query(f"{name}_by_time", last) for name in names),
         )
-        # For each status of which more matches follow: the last match that was read. The list is
-        # complete only down to the newest of these.
+        # For each status that has more matches than were read: the last one that was read. The list
+        # is complete only down to the newest of these.
         ends = [_timed(rows[0]) for rows in answers[len(names) :] if len(rows) == 2]
         end = max([end, *ends])
         answers = answers[: len(names)]
@@ -172,14 +172,14 @@ def _bounds(span: Span, before: TimedMatch | None) -> Params:
         "before_ended_at": edge[0],
         "before_match_id": edge[1],
         "first_id": ids.first_id(ids.MATCH, span.since),
-        # The ids of matches that were made by the end of the second `edge[0]`: "g" sorts after
-        # every hex digit, and so after every id of that second.
+        # Not before the first id of the second of time `edge[0]`, and not after its last: "g" sorts
+        # after every hex digit, and so after every id of that second.
         "before_id": min(max(edge[1], earliest), f"{earliest}g"),
     }
 
 
 def _timed(row: Row) -> TimedMatch:
-    """Return the time and the id in a row. Rows of running matches have only the id."""
+    """Return the time and the id that a row holds. Rows of running matches have only the id."""
     return (ids.made_at(row[0]), row[0]) if len(row) == 1 else (row[0], row[1])
 
 

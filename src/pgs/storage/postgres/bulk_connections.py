@@ -34,7 +34,8 @@ class BulkConnections:
     def take(self) -> Connection:
         """Return a connection to the writer's server. Raises `StoreOutage`.
 
-        A connection that was being opened while the writer changed to another server is closed.
+        If the writer changes to another server while a connection is being opened, that connection
+        is closed, and another one is opened.
         """
         while True:
             with self._guard:
@@ -61,10 +62,10 @@ class BulkConnections:
         connection.close()
 
     def renew(self) -> None:
-        """Close the idle connections; the others are closed instead of becoming idle.
+        """Close the idle connections now, and the others instead of letting them become idle.
 
-        A connection in use is closed when it is given back, one that is being opened as soon as it
-        is open.
+        A connection in use is closed when it is given back. One that is just being opened is closed
+        once it is open.
         """
         with self._guard:
             idle, self._idle = self._idle, []

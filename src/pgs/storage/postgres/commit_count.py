@@ -40,10 +40,10 @@ class CommitCount:
     def held(self, connection: Connection) -> int:
         """Return how many commits the database holds. Raises `Lost` and `StatementRefused`.
 
-        For a node that has a row, this is the greater one of two counts: its own, and the one of a
-        service without other nodes, since the node may have run alone in between. For all others,
-        it is the greatest count of all rows: a new node has no row yet, and a service that runs
-        alone may have been one of several nodes before.
+        For a node that has a row, this is the greater of two counts: the node's own, and that of a
+        service without other nodes, since the node may have run alone in between. In all other
+        cases it is the greatest count of any row: a new node has no row yet, and a service that
+        runs alone may have been one of several nodes before.
         """
         if self._node:
             for (count,) in connection.command(_OWN, *literals([self._name])):

@@ -32,7 +32,7 @@ class StatementRefused(Exception):
 
 
 # Classes of errors in PostgreSQL's list: connection, rollback by the server, resources, limits,
-# objects in use, an operator's intervention, the system, the configuration file, PL, internal.
+# objects in use, an operator's intervention, the system, the configuration file, internal.
 _FAULTS: Final = frozenset({"08", "40", "53", "54", "55", "57", "58", "F0", "XX"})
 _READ_ONLY: Final = "25006"  # this server has become a standby
 

@@ -53,6 +53,7 @@ def hosts_of(url: str) -> list[dict[str, str]]:
     """Return the host, port and IP address of each server that an address names.
 
     Values that the address leaves out are those that libpq would use: `PGHOST`, `PGPORT` and so on.
+    Raises `StoreOutage`.
     """
     try:
         told = conninfo.conninfo_to_dict(url)
@@ -95,7 +96,7 @@ def primary_of(url: str, name: str, last: Mapping[str, str] | None = None) -> st
 
 
 def primary_elsewhere(url: str, name: str, used: Mapping[str, str]) -> dict[str, str] | None:
-    """Return another host than `used` that confirms commits, or None if there is none.
+    """Return a host other than `used` that confirms commits, or None if there is none.
 
     If there is one, a standby was promoted, and `used` may never confirm a commit again. `used` has
     the host, IP address and port of a session. The result can be passed to `primary_of` as `last`.

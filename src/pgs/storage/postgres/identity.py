@@ -91,7 +91,7 @@ def judge(mark: Mark | None, identity: DatabaseIdentity, commits: int) -> None:
         return
     if identity.number != mark.database:
         raise DataRefused(
-            "this is another database than the one that was last open with this data folder. "
+            "this is not the database that was last open with this data folder. "
             f"Check PGS_DATABASE_URL. {_ACCEPT}"
         )
     if commits < mark.commits:

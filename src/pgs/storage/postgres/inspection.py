@@ -20,6 +20,6 @@ def inspect_server(url: str) -> str:
             ((version,),) = connection.command("show server_version")
             is_used = has_schema(connection)
         except StatementRefused as error:
-            raise StoreOutage(f"the database refuses a question: {error}") from error
+            raise StoreOutage(f"the database refuses a query: {error}") from error
     state = "it has a database of this service" if is_used else "its database is new"
     return f"PostgreSQL {version} answers and takes writes; {state}"

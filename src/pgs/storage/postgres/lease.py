@@ -139,8 +139,8 @@ class Seen(msgspec.Struct, frozen=True):
 class Look(msgspec.Struct, frozen=True):
     """The nodes, and the name of the node that holds each shard's lock.
 
-    `epochs`: for each shard with an owner, how often it was taken so far. A lock that was granted a
-    moment ago may be missing from this number.
+    `epochs`: for each shard with an owner, how often it was taken so far. If its lock was granted a
+    moment ago, this may not be counted yet.
     """
 
     nodes: tuple[Seen, ...]

@@ -79,7 +79,8 @@ class Looks:
     ) -> int:
         """End the sessions of owners that make no beats; return how many were ended.
 
-        `is_fresh` returns whether this node is fresh, see `may_end`.
+        `is_fresh` returns whether this node may itself answer from memory (see
+        `pgs.domain.leases.may_end`).
         """
         count = 0
         for node in seen.nodes:

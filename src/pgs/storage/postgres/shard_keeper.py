@@ -48,7 +48,7 @@ class Keeper:
     `watch` opens a connection for looks, to the server of the writer. `prepare` is called with
     shards that were taken, and reads what the node must know before it answers for them; after a
     `StoreOutage` it is called again. `taken` is called once the node answers for them. `elsewhere`
-    runs in a thread, and returns whether another server than the session's takes writes now.
+    runs in a thread, and returns whether a server other than the session's takes writes now.
     `release` is called for each shard that is handed over: it returns once nothing of the shard is
     written any more. `drop` is called when the session has ended: whatever the node holds in memory
     may be out of date.
@@ -83,7 +83,7 @@ class Keeper:
         self._last_beat: float | None = None
         # By shard: when this node begins to answer for it, `inf` until it is prepared.
         self._own: dict[int, float] = {}
-        self._taking: dict[int, Mapping[int, float]] = {}  # by shard: starts of all in its request
+        self._taking: dict[int, Mapping[int, float]] = {}  # by shard: `starts` of its request
         self._giving: set[int] = set()
         self._sightings = Sightings()
         self._sharing = Sharing(me.name)
@@ -307,7 +307,7 @@ class Keeper:
                 await trio.sleep(LOOK_S)
         if self._session is not session:
             return
-        # A shard that was handed over meanwhile may have come back. It is then prepared again.
+        # A shard that was handed over and has come back meanwhile belongs to a later request now.
         mine = [shard for shard in starts if self._taking.get(shard) is starts]
         self._own |= {shard: starts[shard] for shard in mine}
         await trio.sleep_until(max(starts.values()))

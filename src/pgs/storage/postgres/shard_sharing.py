@@ -27,7 +27,7 @@ second, and would not answer for its shards."""
 
 
 def takers_of(seen: Look, sightings: Sightings) -> set[str]:
-    """Return the names of the nodes that take shards: those that are up and not silent."""
+    """Return the names of the nodes that take shards: up, with a session, and not silent."""
     return {
         one.node.name
         for one in seen.nodes
@@ -74,8 +74,8 @@ class Sharing:
     def shares(self, seen: Look, takers: Collection[str], now: float) -> dict[int, str]:
         """Return the node that should own each shard. `takers` are the nodes that take shards.
 
-        For `RETURN_S` after this node's session has begun, takers also include each node that is
-        up and has owned shards. A shard that has no owner now counts as owned by its last owner.
+        For `RETURN_S` after this node's session has begun, each node that is up and has owned
+        shards counts as a taker, too, and a shard without an owner as owned by its last owner.
         """
         if now >= self._began + RETURN_S:
             return share_out(seen.owners, takers)

@@ -25,8 +25,8 @@ _COUNTS_ITSELF: Final = re.compile(
 class Statement(msgspec.Struct, frozen=True):
     """A statement to prepare: its name at the server, its text, and whether it counts its rows.
 
-    A statement that counts its rows divides by zero, and so fails, if it touches another number
-    of rows than expected.
+    A statement that counts its rows divides by zero, and so fails, if it does not touch the
+    expected number of rows.
     """
 
     name: bytes

@@ -69,8 +69,8 @@ order by environment;
 
 -- name: seats_booked_otherwise
 -- Seats whose ledger rows differ from the stake, refund and rake of the seat, seats whose match
--- does not exist, and seats that have money without a match. A stake pays the winner what remains
--- after refund and rake.
+-- does not exist, and seats that have money without a match. Each stake pays the winner what
+-- remains of it after refund and rake.
 select s.partner_id, s.environment, s.seat_id
 from seat s
 left join match m on m.partner_id = s.partner_id and m.match_id = s.match_id
@@ -135,8 +135,8 @@ order by m.partner_id, m.match_id
 limit :page_size;
 
 -- name: stray_rows
--- Rows without a seat, rows with another environment or match than their seat, and rows whose
--- accounts do not fit their kind.
+-- Rows without a seat, rows whose environment or match differs from that of their seat, and rows
+-- whose accounts do not fit their kind.
 select l.partner_id, l.environment, l.seq
 from ledger l
 left join seat s on s.partner_id = l.partner_id and s.seat_id = l.seat_id
@@ -155,7 +155,7 @@ limit :page_size;
 
 -- name: days_that_do_not_add_up
 -- Days of a game and tier whose totals differ from the seats and matches that are booked on them.
--- The figures of seats and matches are listed as negative totals, so equal ones add up to zero.
+-- The figures of seats and matches are subtracted from the totals: if they agree, zero is left.
 select partner_id, environment, day, game_id, tier_id
 from (
   select partner_id, environment, day, game_id, tier_id, {figures of totals}

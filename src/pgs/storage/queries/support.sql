@@ -1,6 +1,6 @@
 -- Matches for the searches of support, found by their seats. The rows of some blocks of seats are
 -- read and sorted, the newest first; pgs.storage.support says how many. The first query takes the
--- seat of side 0, or the only seat of a match that never started, so that it finds a match once.
+-- seat of side 0, or the only seat of a match that never started, so that it finds each match once.
 
 -- name: matches
 with recursive block (number) as (

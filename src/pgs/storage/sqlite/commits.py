@@ -45,8 +45,8 @@ class SqliteCommits:
 
     def __init__(self, connection: Connection, guard: Guard) -> None:
         self._connection = connection
-        # `Connection.execute` makes a cursor for each statement, which takes as long as to bind its
-        # values.
+        # `Connection.execute` makes a cursor for each statement, which takes as long as binding the
+        # statement's values.
         self._cursor = connection.cursor()
         self._guard = guard
         self.damaged = False

@@ -36,7 +36,7 @@ def connect(
         try:
             mode = value_of(connection, "pragma journal_mode=wal")
             if mode != "wal":
-                raise StoreOutage(f"{path}: no write-ahead log, but {mode}")
+                raise StoreOutage(f"{path}: SQLite keeps no write-ahead log here (mode: {mode})")
             # A commit may move money, so it must survive a power cut once it is acknowledged.
             connection.execute("pragma synchronous=full")
             connection.execute(f"pragma wal_autocheckpoint={LOG_PAGES}")
@@ -77,9 +77,8 @@ def create_database(path: Path) -> None:
 def mark_as_copy(connection: Connection) -> None:
     """Mark the database as a copy, on which the next start advances every feed's head.
 
-    Raises what SQLite raises.
-
-    A copy of the file keeps `user_version`, and nothing else here uses that field.
+    The mark is the header's field `user_version`, which a copy of the file keeps, and which nothing
+    else here uses. Raises what SQLite raises.
     """
     connection.execute("pragma user_version=1")
 

@@ -43,8 +43,8 @@ def judge(folder: Path, key_file: Path) -> Mark | None:
         return mark
     if header != mark.database:
         raise DataRefused(
-            f"{path} is another database than the one that was last open in {folder}. Put the "
-            f"right file back. {_RESTORE}"
+            f"{path} is not the database that was last open in {folder}. Put the right file back. "
+            f"{_RESTORE}"
         )
     if mark.state == "open":
         _judge_log(path, mark)

@@ -7,10 +7,10 @@
 
 -- A row for each partner and environment: the last seat sequence, the last position of the results
 -- feed, the last row of the ledger with its hash, and the last day that was made final.
--- `final_seal` is a hash of that day, by which the check of the ledger finds a day that was altered
--- by hand; it is empty in a row that a restore has added. A transaction that gives out numbers
--- updates this row only if it still has the values that were read. So no number of a seat is given
--- out twice, and no index on these numbers is needed.
+-- `final_seal` is a hash of `final_day`, so that the check of the ledger notices if `final_day` was
+-- altered by hand; it is empty in a row that a restore has added. A transaction that gives out
+-- numbers updates this row only if it still has the values that were read. So no number of a seat
+-- is given out twice, and no index on these numbers is needed.
 create table head (
   partner_id text collate "C" not null,
   environment text collate "C" not null check (environment in ('test', 'live')),
@@ -303,7 +303,9 @@ create index attempt_test on attempt (partner_id, environment, at) where test = 
 create index attempt_match on attempt (partner_id, environment, match_id, seq)
 where match_id is not null;
 
--- Written by the readiness check, because only a commit proves that the disk still accepts commits.
+-- Counters. The readiness check raises one, because only a commit proves that the disk still
+-- accepts commits. Each writer raises one of its own with each group that it commits. Two more rows
+-- hold the numbers of the database and of its server.
 create table heartbeat (
   name text collate "C" primary key,
   beats bigint not null
