@@ -29,8 +29,8 @@ def check_database(as_json: Json = False, config: ConfigFile = None, data: DataD
     show(report, tables.database, as_json=as_json)
     if not report.sound:
         raise stop(
-            "the database is damaged. Stop the service, keep a copy of the data folder, "
-            "and go back to a backup.",
+            "the database is damaged. Stop the service, keep a copy of the data folder (or of the "
+            "database in PostgreSQL), and go back to a backup.",
             REFUSED,
         )
 
@@ -44,7 +44,7 @@ def back_up(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """Copy the database and the key ring while the service runs.
+    """Copy the database and the key ring of a data folder, even while the service runs.
 
     `pgs db restore FOLDER` puts the copy back.
     """

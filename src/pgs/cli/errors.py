@@ -218,7 +218,7 @@ def _service_message(error: BaseException) -> str | None:
     if isinstance(error, StoreOutage):
         return (
             f"the database cannot be used: {error}. "
-            "Look at the disk and at the file's owner, then try again."
+            "Look at the disk and at the file's owner, or at PostgreSQL, then try again."
         )
     return None
 

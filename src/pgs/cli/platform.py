@@ -218,7 +218,7 @@ def check_ledger(as_json: Json = False, config: ConfigFile = None, data: DataDir
     show(report, tables.ledger, as_json=as_json)
     if not report.sound:
         raise stop(
-            "the ledger is not sound. Stop the service, keep a copy of the data folder, "
-            "and find the cause before play continues.",
+            "the ledger is not sound. Stop the service, keep a copy of the data folder (or of the "
+            "database in PostgreSQL), and find the cause before play continues.",
             REFUSED,
         )

@@ -293,4 +293,6 @@ def backed_up(report: r.DatabaseBackedUp) -> RenderableType:
 
 def keyring(ring: r.Keyring) -> RenderableType:
     """Draw the key ring's file and the names of its keys."""
-    return _facts("Key ring", {"File": ring.file, "Keys, the first in use": ", ".join(ring.kids)})
+    return _facts(
+        "Key ring", {"File": ring.file, "Keys, the one in use first": ", ".join(ring.kids)}
+    )

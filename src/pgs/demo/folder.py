@@ -1,4 +1,4 @@
-"""The demo's data folder: emptied for each run, and refused if it holds other files."""
+"""The demo's data folder. Each run empties it; a folder that no demo has made is refused."""
 
 import os
 from pathlib import Path
@@ -38,7 +38,8 @@ class DemoFile(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
 def claim(folder: Path) -> None:
     """Create `folder` for the demo, or empty it.
 
-    Raises `FolderRefused` when it holds anything that no demo made, or cannot be used.
+    Raises `FolderRefused` if it holds files and no demo has made it, if it holds a folder, if a
+    demo runs in it, and if it cannot be used.
     """
     if folder.is_dir() and any(folder.iterdir()):
         if not (folder / MARK).is_file():

@@ -6,7 +6,7 @@ import msgspec
 
 Status = Literal["ok", "warning", "problem", "skipped"]
 """`problem`: the service does not start, or people cannot use it. `warning`: it works, and an
-operator should know. `skipped`: nothing is configured, or an earlier problem prevents it."""
+operator should know. `skipped`: nothing is configured, or this machine cannot tell."""
 
 
 class Finding(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):

@@ -75,7 +75,10 @@ async def execute(core: Core, line: bytes) -> Answer:
     except BadKeyFile as error:
         answer = Failed(f"Nothing was changed: {error}.")
     except StoreOutage as error:
-        answer = Failed(f"The database cannot be used: {error}. Look at the disk, then try again.")
+        answer = Failed(
+            f"The database cannot be used: {error}. Look at the disk, or at PostgreSQL, then try "
+            "again."
+        )
     except Exception:
         log.exception("operator_command_crashed", command=command.name)
         core.parts.on_event("operator_command_crashed")

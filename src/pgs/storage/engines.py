@@ -55,7 +55,11 @@ def inspect_database(config: Config) -> str:
     path = config.data_dir / DATABASE_NAME
     if mark is not None and mark.state == "making":
         return f"{path} is new: the first start makes it"
-    return f"{path} is the one that belongs to this folder" if mark else f"{path} is a copy"
+    return (
+        f"{path} is the one that belongs to this folder"
+        if mark
+        else f"{path} has no mark beside it: the next start takes it for a restored copy"
+    )
 
 
 def accept_loss(config: Config, now: int) -> LossAccepted:
