@@ -1,1 +1,1 @@
-"""The operator's commands: they manage partners, tiers, terms and matches, and check the data."""
+"""The operator's commands, and the Unix socket over which they reach a running service."""

@@ -26,7 +26,7 @@ class DataRefused(StoreOutage):
 
 
 class BadSource(Exception):
-    """A copy cannot be restored; the message says why. The data folder was not changed."""
+    """A database cannot be copied, restored or accepted as it is; the message says why."""
 
 
 class LossAccepted(msgspec.Struct, frozen=True, rename="camel"):

@@ -63,7 +63,7 @@ def inspect_database(config: Config) -> str:
 
 
 def accept_loss(config: Config, now: int) -> LossAccepted:
-    """Accept the database as it is, although it holds fewer commits than the mark names.
+    """Accept the database as it is, even if it holds fewer commits than the mark names.
 
     `now` is in epoch seconds. Raises `BadSource` and the errors of `open_database`.
     """

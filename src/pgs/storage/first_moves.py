@@ -25,7 +25,7 @@ def count_match(
 ) -> Stmt:
     """Return the statement that counts a new match for one of its two players.
 
-    `moves_first`: whether this player does.
+    `moves_first`: whether this player moves first in it.
     """
     return Stmt(
         "first_moves.count_match",

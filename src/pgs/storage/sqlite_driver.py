@@ -2,7 +2,7 @@
 
 No other library may open a database's file in this process: each library closes its files when it
 is done, which drops the other library's locks on them. apsw contains its own SQLite, which is newer
-than that of most systems and free of its faults.
+than that of most systems, and in which faults of older versions are repaired.
 """
 
 from collections.abc import Callable

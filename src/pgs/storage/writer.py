@@ -166,7 +166,7 @@ class Writer:
     def failed_within(self, seconds: float) -> bool:
         """Return whether a commit failed in the last `seconds`, for example on a full disk.
 
-        It no longer counts once a later session has committed.
+        A failure no longer counts once a later session has committed.
         """
         return trio.current_time() - self._failed_at < seconds
 

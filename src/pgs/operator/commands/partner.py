@@ -170,7 +170,7 @@ async def invite_member(core: Core, args: NewInvite) -> InviteMade | Refusal | B
 async def reset_authenticator(
     core: Core, args: MemberOf
 ) -> AuthenticatorReset | Refusal | BadRequest:
-    """Remove a member's lost authenticator. They enrol a new one after their next sign-in."""
+    """Remove a member's lost authenticator, so that the member can enrol a new one."""
     reply = await ask_account(core, args.partner_id, ResetFactor(PLATFORM, args.uid))
     return (
         AuthenticatorReset.of(reply, partner_id=args.partner_id)

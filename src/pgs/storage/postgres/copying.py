@@ -65,8 +65,8 @@ class _Table(msgspec.Struct, frozen=True):
 def to_server(folder: Path, url: str) -> Copied:
     """Copy the database of a data folder into an empty database of PostgreSQL, and compare both.
 
-    The folder is not changed. Raises `BadSource`, `DataFolderInUse`, `DatabaseInUse` and
-    `StoreOutage`. After an error, the database of PostgreSQL is empty.
+    In the folder, only the schema is brought up to date. Raises `BadSource`, `DataFolderInUse`,
+    `DatabaseInUse` and `StoreOutage`. After a failure to copy, the database of PostgreSQL is empty.
     """
     if not (folder / DATABASE_NAME).is_file():
         raise BadSource(f"there is no database in {folder}")

@@ -32,8 +32,8 @@ ASK_S: Final = 2.5
 server without its standby confirms none."""
 
 LEFT_AFTER_S: Final = ASK_S
-"""Seconds that an older session of this service may wait for a standby before it is ended. Its
-client has gone by then, and a server does not notice that while a commit waits."""
+"""Seconds that a session over which this service asked earlier may wait for a standby before it is
+ended. Its client has gone by then, and a server does not notice that while a commit waits."""
 
 # Written to the write-ahead log, so that the commit waits for the standby. Nobody reads it.
 _COMMIT: Final = "select pg_logical_emit_message(true, 'pgs', '')"
@@ -217,7 +217,7 @@ class _Asking:
             connection.close()
 
     def end(self) -> None:
-        """Let the thread end, even while it waits for the server."""
+        """Make the thread end, even while it waits for the server."""
         self._ended = True
         with self._guard:
             if self._connection is not None:

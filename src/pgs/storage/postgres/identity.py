@@ -55,6 +55,7 @@ class DatabaseIdentity(msgspec.Struct, frozen=True):
     def of(cls, connection: Connection) -> DatabaseIdentity:
         """Return the identity of a database that has a schema.
 
+        Stores a new number for the database, and the number of its server, where there is none yet.
         Raises `Lost` and `StatementRefused`.
         """
         connection.command(_DRAW)
@@ -66,7 +67,7 @@ class DatabaseIdentity(msgspec.Struct, frozen=True):
 
 
 def _server_of(connection: Connection) -> int | None:
-    """Return the number of the server and its database; None if the server has none."""
+    """Return the number of the server and its database; None if this role may not read it."""
     try:
         ((number,),) = connection.command(_HERE)
     except StatementRefused as error:

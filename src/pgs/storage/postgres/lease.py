@@ -4,8 +4,8 @@ A session of PostgreSQL holds a lock for the node and one for each shard that th
 write of the node goes over that session. When the session ends, its locks are gone, and nothing
 that it had not committed can be committed, so a write never has to ask who owns the shard.
 
-Each function makes round trips on the connection that it is given and blocks its thread. All raise
-`Lost` and `StatementRefused`.
+A function that is given a session or a connection makes round trips on it, blocks the caller's
+thread, and raises `Lost` and `StatementRefused`.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ _DONE = "insert into migration (name) values ($1)"
 
 
 def has_schema(connection: Connection) -> bool:
-    """Return whether this service has ever been started on the database."""
+    """Return whether the database has this service's tables, of whatever version."""
     return bool(connection.command("select 1 where to_regclass('migration') is not null"))
 
 
@@ -35,7 +35,7 @@ def migrate(connection: Connection, folder: Path = POSTGRES) -> list[str]:
     """
     applied = []
     try:
-        # A migration of a large table may take longer than a statement of a call.
+        # A migration of a large table may take longer than the statements of calls are allowed to.
         connection.command("set statement_timeout = 0")
         connection.command("select pg_advisory_lock($1::int, 0)", *literals([MIGRATING]))
         connection.command(_TABLE)

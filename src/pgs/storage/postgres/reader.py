@@ -69,7 +69,7 @@ class _Waiter:
         return self.asked
 
     def fail(self, error: Exception) -> None:
-        """Let the task go on with an error."""
+        """Wake the task with an error, unless it has one already."""
         if self.error is None:
             self.error = error
             self._wake(outcome.Error(error))

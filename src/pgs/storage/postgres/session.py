@@ -48,7 +48,7 @@ class WritingSession(Protocol):
     """The part of a session that commits use. Tests provide it without a server.
 
     `number` counts the sessions of this process from 1. `warnings`: what the server has warned of
-    so far.
+    since this list was last cleared.
     """
 
     number: int

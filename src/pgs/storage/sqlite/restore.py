@@ -67,7 +67,7 @@ def restore(source: Path, folder: Path, key_file: Path, at: int) -> Restored:
 
 
 def accept_loss(folder: Path) -> LossAccepted:
-    """Accept the folder's database as it is, although it holds fewer commits than the mark names.
+    """Accept the folder's database as it is, even if it holds fewer commits than the mark names.
 
     Raises `BadSource`, `DataFolderInUse`, `SchemaNewer` and `StoreOutage`.
     """
