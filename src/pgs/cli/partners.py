@@ -169,10 +169,11 @@ def games() -> None:
 
 @game.command("licence")
 def licence(
-    partner_id: Annotated[str, typer.Argument(metavar="PARTNER")],
-    game_id: Annotated[str, typer.Argument(metavar="GAME")],
+    partner_id: Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's id.")],
+    game_id: Annotated[str, typer.Argument(metavar="GAME", help="The game's id.")],
     step: Annotated[
-        Literal["grant", "deny", "withdraw"], typer.Argument(metavar="grant|deny|withdraw")
+        Literal["grant", "deny", "withdraw"],
+        typer.Argument(metavar="grant|deny|withdraw", help="The decision about live access."),
     ],
     note: Annotated[str | None, typer.Option(help="A note that the partner sees.")] = None,
     yes: Yes = False,

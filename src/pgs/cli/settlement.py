@@ -71,7 +71,8 @@ def retry(
 def resolve(
     item_id: ItemId,
     decision: Annotated[
-        Literal["confirmed", "declined"], typer.Argument(metavar="confirmed|declined")
+        Literal["confirmed", "declined"],
+        typer.Argument(metavar="confirmed|declined", help="What settlement's own books say of it."),
     ],
     yes: Yes = False,
     as_json: Json = False,
