@@ -26,8 +26,8 @@ _OTHER_VARIABLES = frozenset({"PGS_CONFIG", "PGS_KEY", "PGS_WEBHOOK_SECRET"})
 _POSTGRES = ("postgresql://", "postgres://")
 
 _SHOWN = 40
-"""Characters of a bad setting that its message quotes: enough to recognise it, and few even if the
-setting is as long as a file."""
+"""Characters that a message quotes of a setting of the wrong type: enough to recognise it, and few
+even if the setting is as long as a file."""
 
 _NODE_NAME = re.compile(r"[a-z0-9-]{1,32}", re.ASCII)
 

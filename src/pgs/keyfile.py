@@ -66,8 +66,9 @@ class KeyFile:
     def rotate(self) -> KeyRing:
         """Put a new key in front of the ring, on disk first. Older keys stay valid.
 
-        Raises `BadKeyFile` when the ring is full or the file cannot be written; the ring is then
-        unchanged. The same holds for `add` and `use`.
+        Raises `BadKeyFile` when the ring is full, the file has keys that this process has not read
+        (see `reload`), or the file cannot be written; the ring is then unchanged. The same holds
+        for `add` and `use`.
         """
         return self._change(
             lambda ring: with_new_key(

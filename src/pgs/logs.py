@@ -1,9 +1,10 @@
 """The log: one JSON object a line on standard error.
 
-Each line of a request has the request's id. The reader of the log may stop reading, close its
-end, or run out of disk. Therefore a log call never waits and never raises: it puts the line into a
-bounded queue, from which a separate thread writes. A line that cannot be written is counted, and
-the count is logged as soon as something can be written again.
+The line of each answered request has the request's id, and so has the line of an error that broke
+one. The reader of the log may stop reading, close its end, or run out of disk. Therefore a log call
+never waits and never raises: it puts the line into a bounded queue, from which a separate thread
+writes. A line that cannot be written is counted, and the count is logged as soon as something can
+be written again.
 """
 
 import json
@@ -33,7 +34,7 @@ GATHER_S = 0.02
 fifty times a second, not a thousand times."""
 
 FLUSH_S = 0.25
-"""Seconds that a stop waits for a stream that takes no more lines. Part of the 15 s that a stop may
+"""Seconds that a stop waits until the queued lines are written. Part of the 15 s that a stop may
 take."""
 
 _LEVELS = {
@@ -132,7 +133,7 @@ class Lines:
         return self._no_room + self._not_written
 
     def close(self) -> None:
-        """Write what is queued. After `FLUSH_S`, give up if the file takes no more."""
+        """Queue no more lines; return once all are written, or after `FLUSH_S`."""
         self._closing.set()
         self._queue.put(None)
         self._thread.join(FLUSH_S)
@@ -204,7 +205,8 @@ class _FromStandardLibrary(logging.Handler):
 def logging_to(file: BinaryIO | None, level: str, clock: Clock) -> Iterator[Lines]:
     """While a block runs, write to `file` what is logged at `level` or above.
 
-    The levels are debug, info, warning and error.
+    The levels are debug, info, warning and error. What libraries log below warning is left out at
+    every level.
     """
 
     def stamp(

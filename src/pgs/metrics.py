@@ -100,7 +100,7 @@ class Metrics:
 
 
 class _Build(Collector):
-    """A series whose label is the version that runs."""
+    """A series whose labels are the versions of the service and of Python."""
 
     def collect(self) -> Iterable[Metric]:
         """Return one series that is always 1."""
@@ -122,7 +122,7 @@ class _CoreGauges(Collector):
         self._lost_lines = lost_lines
 
     def describe(self) -> Iterable[Metric]:
-        """Return nothing: names are only known at a scrape."""
+        """Return nothing, so the library does not check the names for duplicates."""
         return ()
 
     def collect(self) -> Iterable[Metric]:

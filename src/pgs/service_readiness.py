@@ -31,9 +31,9 @@ log = structlog.get_logger("pgs.readiness")
 class Readiness:
     """Whether the service is ready.
 
-    It becomes ready when the required chores have run, and stays so until it drains. It is not
-    ready while the database cannot be written or read or has lost a file, and for
-    `FAILED_RECENTLY_S` after a failed commit.
+    It is ready once the required chores have run and until it drains, with two exceptions: while
+    the database cannot be written or read or has lost a file, and for `FAILED_RECENTLY_S` after a
+    failed commit.
     """
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ class Readiness:
             return f"starting: {', '.join(self.core.chores.not_yet_run())}"
         core, writer = self.core, self.core.parts.database.writer
         if self._probing or writer.stalled():
-            return "unable to write"  # an earlier probe still hangs: do not start another
+            return "unable to write"  # an earlier probe or commit still hangs: do not start another
         if lost := core.parts.database.lost():
             return f"data lost: {lost}"
         if writer.damaged:

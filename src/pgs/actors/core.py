@@ -12,9 +12,9 @@ from pgs.storage.engines import KeptShards
 class Core(msgspec.Struct, frozen=True):
     """A running core: the parts of the actors, the directory of actors, and the background work.
 
-    `shards` are those of this node; None if it is the only one. `nodes` reaches the other nodes; it
-    is None if there are none, and while the core carries out a command that another node has sent.
-    `portal_url` is the portal's address; empty if it is not served, or not known.
+    `shards` are those of this node; None if it is the only one. `nodes` sends commands to the other
+    nodes; only the core for operators' commands has it, and only if there are others. `portal_url`
+    is the portal's address; empty if it is not served, or not known.
     """
 
     parts: Parts

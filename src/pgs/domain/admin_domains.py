@@ -6,7 +6,7 @@ from pgs.domain.hosts import is_dotted_name, is_public_suffix
 
 
 def normalise_domain(text: str) -> str | None:
-    """Return the domain in lower-case ASCII, or None if it is none that one organisation can own.
+    """Return the domain in lower-case ASCII, or None if no single organisation can own it.
 
     Takes any string. A public suffix (`com`, `co.uk`, `github.io`) is refused. A name below a
     top-level domain that is not on the list of public suffixes is accepted.

@@ -1,4 +1,6 @@
-"""The error catalogue: every reason that the service gives for a refusal, in one table.
+"""The error catalogue: every reason for which a call is refused, in one table.
+
+The refusals of a move are in `play.py`.
 
 A refusal is a value: rules and actors return a `Refusal` (or a `BadRequest`, which has no reason
 code), and only the HTTP layer turns it into a response. The reasons, their statuses and their extra

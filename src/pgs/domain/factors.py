@@ -4,8 +4,9 @@ A `Factor` is everything that is kept of one member's authenticator. This module
 plain text: secrets are sealed, and a code is given as the time steps that it matched
 (`pgs.domain.totp`).
 
-Every `now` here is the real time, which may go back. So a step, a window or a lock that lies in the
-future was recorded while the clock was ahead, and is ignored.
+Every `now` here is the real time, which may go back. A window or a lock that begins in the future,
+and a step that is more than `STEPS_AHEAD` ahead, were recorded while the clock was ahead, and are
+ignored.
 """
 
 from typing import Final, Literal

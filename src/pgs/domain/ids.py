@@ -32,7 +32,7 @@ def new_id(prefix: str, at: int, entropy: bytes) -> str:
 
     `prefix` is one of `PREFIXES`; `at` is the time of creation in epoch seconds, of which the id
     has the lowest 32 bits; `entropy` is exactly `ENTROPY_BYTES` random bytes. Raises `ValueError`
-    for anything else.
+    for another prefix or number of bytes.
     """
     if prefix not in PREFIXES or len(entropy) != ENTROPY_BYTES:
         raise ValueError(

@@ -1,6 +1,7 @@
 """The steps of a game's licence.
 
-The partner turns test on and requests live access; the platform grants, denies or withdraws it.
+The partner turns test on and off, requests live access, and may take the request or the access
+back. The platform grants, denies or withdraws live access.
 """
 
 from collections.abc import Mapping

@@ -68,8 +68,8 @@ def fault_of_text(text: str) -> str | None:
 def fault_of_name(text: str) -> str | None:
     """Return what is wrong with a name that is shown to others, or None. Takes any string.
 
-    A name must be visible. It must have no characters that are invisible or reorder its text,
-    because two different names could then look the same.
+    A name that is not empty must be visible. It must have no characters that are invisible or
+    reorder its text, because two different names could then look the same.
     """
     if _INVISIBLE.search(text):
         return "holds a character that cannot be seen or that reverses the text: remove it"

@@ -2,8 +2,9 @@
 
 Nodes share one key ring. A node that forwards a request names one of the ring's keys and adds a
 MAC, which only a holder of the ring can make. The MAC covers the receiving node, the method, the
-target and the credential, so that it proves nothing about any other request. It also covers the
-request's id. The proof carries this id, so the request has the same one on both nodes.
+target, the credential and the request's id, but not the body. It is not valid for a request in
+which one of these five differs. The proof carries the request's id, so the request has the same one
+on both nodes.
 """
 
 import hashlib
@@ -35,7 +36,7 @@ def prove_forward(
 def id_of_forwarded(
     ring: KeyRing, proof: str, node: str, method: str, target: bytes, credential: bytes
 ) -> str | None:
-    """Return the request's id, or None if the proof does not belong to exactly this request.
+    """Return the request's id, or None if the proof does not belong to a request of these parts.
 
     Takes any string.
     """

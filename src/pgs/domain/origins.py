@@ -93,9 +93,9 @@ def _longest_run_of_zeros(pieces: list[str]) -> tuple[int, int]:
 
 
 def _is_sound(label: str) -> bool:
-    """Return whether a label does not begin with `xn--`, or is an A-label that can be decoded.
+    """Return whether browsers send such a label: one without `xn--` in front, or a valid A-label.
 
-    Browsers send only such labels. The decoded characters are not checked.
+    An A-label is valid here if it can be decoded; the decoded characters are not checked.
     """
     if not label.startswith("xn--"):
         return True

@@ -1,4 +1,4 @@
-"""Every condition that an account has to meet before it can take a seat at a game.
+"""What an account needs for a seat at a game: the conditions that it has to meet, and advice.
 
 This is about a seat at a tier that is on offer, at the account's own price for that tier. Each
 condition is a gate. The gates call the functions that decide about seats, so a gate never

@@ -72,8 +72,9 @@ class NoSeat(msgspec.Struct, frozen=True, tag_field="type", tag="no_seat", renam
 
 
 class Snapshot(msgspec.Struct, frozen=True, tag_field="type", tag="snapshot", rename="camel"):
-    """A match as one side sees it. `result` and `end_reason` are set once it has ended.
+    """A match as one side sees it.
 
+    `end_reason` is set once the match has ended. So is `result`, except for a no-contest.
     `moves`: the moves that led to `state`, the newest 1,000 of them, the oldest first.
     `increment_ms`: the time that a side gains with each of its moves, in games that grant any.
     """

@@ -54,7 +54,8 @@ def check_bucket(burst: int | None, rate: int | None) -> BadRequest | None:
 
 PARTNER_POLICY: Final = BucketPolicy(burst=300, rate=80)
 """Calls that a partner may make with its keys: `burst` at once and then `rate` a second, as the
-interface promises. The bucket of the frame's pages and that of unknown keys have the same size."""
+interface promises. The buckets of the frame's pages, of unknown keys and of each admin have the
+same size."""
 
 
 TEST_MATCH_POLICY: Final = BucketPolicy(burst=10, rate=1)

@@ -1,6 +1,6 @@
 """The rules about members' authenticators.
 
-Each command reads their rows; the actor keeps no authenticator in memory.
+The actor keeps no authenticator in memory: each command reads the rows that it needs.
 """
 
 from typing import Final

@@ -87,7 +87,8 @@ async def deliver_lone_try(
 ) -> None:
     """Make the one try, have the courier log it, and answer `envelope`.
 
-    The answer is the attempt. If anything breaks, the asker gets `Crashed`.
+    The answer is the attempt. The asker gets `Interrupted` if the service stops or the attempt
+    cannot be logged, and `Crashed` if anything breaks.
     """
     parts, at = partner.parts, partner.parts.clock.now()
     try:

@@ -7,8 +7,8 @@ The mailbox outlives the actor. The rules are those of docs/architecture.md:
   even if the asker has left.
 - No sender waits for room. An ask is answered as overloaded when the mailbox is full, or when its
   deadline passes in the queue.
-- When an actor breaks, the message that broke it is lost. For the next message the actor is rebuilt
-  from rows.
+- When an actor breaks, the message that broke it is lost. The actor is rebuilt from rows before it
+  handles another one.
 - Every ask is answered exactly once, even if the actor crashes or closes or the service stops.
 """
 
@@ -49,7 +49,11 @@ _NOT_ITS_FAULT = (StoreOutage, WriterFull, Overloaded, Crashed)
 
 
 class Cell:
-    """The mailbox and the task of one actor. The task runs while there is something to do."""
+    """The mailbox and the task of one actor.
+
+    A message starts the task. It ends when the actor has long been idle, is closed, or breaks too
+    often.
+    """
 
     def __init__(
         self,

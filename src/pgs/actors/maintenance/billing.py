@@ -53,7 +53,7 @@ async def finalise_days(parts: Parts, directory: PartnerDirectory) -> None:
     """Make every day up to yesterday final, for each partner and environment.
 
     Until `FINAL_AFTER_S` after midnight, yesterday is left out. A day whose money is not all
-    recorded is tried again in the next run. Raises `Overloaded` or `Crashed`.
+    recorded is tried again in the next run. Raises `StoreOutage`, `Overloaded` or `Crashed`.
     """
     errors, yesterday = KeptErrors(), day_of(parts.clock.now() - FINAL_AFTER_S) - 1
     heads = _each(parts, FIRST, lambda reader, after: heads_before(reader, yesterday, after, PAGE))
@@ -66,7 +66,7 @@ async def finalise_days(parts: Parts, directory: PartnerDirectory) -> None:
 
 
 async def assemble_invoices(parts: Parts, directory: PartnerDirectory) -> None:
-    """Assemble the invoices of past months. Raises `Overloaded` or `Crashed`."""
+    """Assemble the invoices of past months. Raises `StoreOutage`, `Overloaded` or `Crashed`."""
     errors, last = KeptErrors(), month_of(day_of(parts.clock.now())) - 1
 
     async def assemble(partner_id: str, environment: Environment, month: int) -> None:

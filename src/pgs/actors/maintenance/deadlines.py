@@ -33,9 +33,10 @@ async def tell_due(parts: Parts, directory: PartnerDirectory) -> None:
     """Tell the seats actors of every seat and match that is due. Raises `StoreOutage`.
 
     A seat is due if it found no opponent or its charge has no answer. A match is due if nobody
-    joined it, its table missed a deadline of the clocks, or its payouts have no answer. Each page
-    begins after the last row of the page before. So the rows of a degraded partner, which stay due,
-    do not hide later rows.
+    joined it, its table missed a deadline or has not ended it, or its payouts have no answer.
+
+    Each page begins after the last row of the page before. So the rows of a degraded partner, which
+    stay due, do not hide later rows.
     """
     reader, now = parts.database.reader, parts.clock.now()
     for find, message in ((rows.due_seats, SeatDue), (rows.due_matches, MatchDue)):

@@ -1,4 +1,4 @@
-"""Short chores: each calls one register and acts on the result."""
+"""Short chores: they tend and close actors, and act on what the registers say."""
 
 from collections.abc import Iterable
 

@@ -26,7 +26,7 @@ def tell_of_plan(partner: PartnerActors, environment: Environment, plan: Plan) -
 def tell_tables(partner: PartnerActors, plan: Plan) -> None:
     """Tell the open tables of matches that have ended, and the tables of new matches.
 
-    The table of a new match is opened only if a player of the match is present.
+    The table of a new match is opened only if a player of the match has an open socket.
     """
     for match in plan.matches:
         if match.status == "started":

@@ -1,7 +1,7 @@
 """One call to the settlement server, bounded so that a bad server does no harm.
 
-The call waits for a slot, the breaker may hold it back, and it ends within a bounded time. Each
-call is counted, measured, logged and remembered.
+The call waits for a slot, the breaker may hold it back, and it ends within a bounded time. The time
+and the outcome of each call are measured and remembered. A call without an answer is also logged.
 """
 
 from collections.abc import Awaitable, Callable

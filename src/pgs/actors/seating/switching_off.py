@@ -59,9 +59,10 @@ async def switch_off(
 ) -> SwitchedOff[R]:
     """Switch play off and close what is open.
 
-    `mark` is the command whose commit forbids new play, such as `SwitchAccount`. After that commit
-    no new play starts, even if closing the open play fails. Such a failure raises `Interrupted`;
-    within a minute, `close_switched_off` or `finish_stops` closes what is still open.
+    `mark` is the command that is committed first: `SwitchAccount`, after which no new play starts,
+    or `EmergencyStop`, after which no session token from before is valid. That stays so even if
+    closing the open play fails. Such a failure raises `Interrupted`; within a minute,
+    `close_switched_off` or `finish_stops` closes what is still open.
     """
 
     def wanted() -> bool:  # an account that was switched on again keeps its open play
@@ -136,7 +137,7 @@ async def close_play(
 ) -> int:
     """Close all open play in one environment; return how many seats and matches were ended.
 
-    Call this after the commit of the mark that forbids new play. The seats actor skips seats and
+    Call this after the commit of the mark (see `switch_off`). The seats actor skips seats and
     matches that have ended since a page was read. `wanted` is called before each page is read; when
     it returns False, the closing stops.
     """

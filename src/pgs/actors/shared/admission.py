@@ -158,7 +158,10 @@ class PlayerAdmission:
 
 
 class SharedAdmission:
-    """The buckets that belong to no partner: the process's, each player's and each admin's."""
+    """The buckets that belong to no partner.
+
+    These are that of the process, that of unknown keys, each player's and each admin's.
+    """
 
     def __init__(self, process_rate: int) -> None:
         self.process = ProcessAdmission(process_rate)

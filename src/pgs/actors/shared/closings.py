@@ -25,7 +25,7 @@ class Closings:
     def begun(self, partner_id: str, environments: Sequence[Environment]) -> Iterator[None]:
         """Mark a closing as under way while a block runs.
 
-        Enter the block before the commit that forbids new play.
+        Enter the block before the commit of the deactivation or the emergency stop.
         """
         plays = [(partner_id, environment) for environment in environments]
         self._under_way.update(plays)

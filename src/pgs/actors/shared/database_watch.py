@@ -1,4 +1,4 @@
-"""What is known of the database: whether its files are there, and what the last check found."""
+"""What is known of the database: lost files, the last check's findings, readers ahead of a feed."""
 
 import msgspec
 

@@ -15,8 +15,8 @@ DRAIN_S = 5.25
 class Flight:
     """One nudge in flight, or a lone try: a test event, or a nudge that a member has sent again.
 
-    A nudge passes through these states. In states 2 and 3 it is in flight and holds one of the
-    courier's in-flight slots.
+    A nudge passes through these states. From state 2 on it is in flight and holds one of the
+    courier's in-flight slots, until the courier has handled its end.
 
     1. Waiting: in the courier's queue. It is lost if the courier ends.
     2. Trying: its task is making a try at the partner's endpoint.
@@ -24,8 +24,9 @@ class Flight:
     4. Completed: it was delivered, or refused in a way that allows no further try, or all tries
        failed. The courier logs the last try. If `counts` is true, the last try also changes the
        endpoint's count of failures in a row.
-    5. Cut short: its endpoint was saved again or switched off, its courier broke, or the service
-       stops. A running try still finishes and is logged. No further try begins.
+    5. Cut short: its endpoint was saved again, the endpoint or the account was switched off, its
+       courier broke, or the service stops. A running try still finishes and is logged. No further
+       try begins.
 
     A lone try takes no in-flight slot and never changes the count of failures in a row. A test
     event has no match.

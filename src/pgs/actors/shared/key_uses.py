@@ -68,8 +68,9 @@ class KeyUses:
     async def write(
         self, coarse_s: int = COARSE_S, belongs: Callable[[str], bool] = _every_partner
     ) -> None:
-        """Write each use that is more than `coarse_s` seconds newer than its row.
+        """Write each use of a key that is more than `coarse_s` seconds newer than the last written.
 
+        A key's first use since the start is always written.
         A partner's uses are one transaction. Partners for which `belongs` is false are left out.
         Raises what the store raises.
         """

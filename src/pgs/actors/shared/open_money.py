@@ -26,7 +26,7 @@ class OpenMoney:
         return self.charges.overdue + self.payouts.overdue
 
     def note_count(self, charges: OpenCount, payouts: OpenCount, now: int) -> bool:
-        """Note a count; return True if items are overdue and the last report is a day old."""
+        """Note a count; return True if items are overdue and none were reported for a day."""
         self.charges, self.payouts = charges, payouts
         if not self.overdue:
             self._told_at = None

@@ -31,7 +31,8 @@ class Asks:
     """The open charges and payouts of all partners, by partner and item.
 
     An item has the name that the server knows: the id of the seat for a charge, the ids of match
-    and seat for a payout.
+    and seat for a payout. All that the embedded settlement pays for a match is one item, with the
+    id of the match.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The base of every command to the account actor, and the message about changed rows.
+"""The base of commands to the account actor, and the message about changed rows.
 
 The commands themselves are in the other modules of this package, by noun.
 """
