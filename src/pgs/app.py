@@ -86,7 +86,7 @@ async def open_core(
     to the current version of `versions`. With `inline`, the event loop's thread commits, for tests
     on a virtual clock. `on_settlement_call` is called after each call to the settlement server.
 
-    Raises `BadKeyFile` and the errors of `open_database`.
+    Raises `BadSettings`, `BadKeyFile`, `BadGame`, `StoreOutage` and the errors of `open_database`.
     """
     clock, rng = clock or SystemClock(on_event), rng or SystemRng()
     settlements = _make_settlements(config, settlement, on_settlement_call)

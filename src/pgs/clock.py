@@ -1,4 +1,4 @@
-"""Time and randomness: the only file that may ask the machine for either.
+"""Time that is stored or shown, and randomness: no other file may ask the machine for them.
 
 Everything else receives a `Clock` and an `Rng`, so that a test can control both. Waiting uses
 trio's own clock. A `Clock` gives the time that is stored, shown, or compared with other clocks.

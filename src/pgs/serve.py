@@ -95,7 +95,7 @@ async def running(
 
     Only tests and the demo give `outbound` and `resolver`; no setting does. Only tests give
     `owners`, which then says which node owns a shard, in place of the node's keeper. Raises what
-    binding the listeners and opening the data folder raise.
+    binding the listeners and `open_core` raise.
     """
     metrics, readiness = Metrics(), Readiness()
     on_public_event = readiness.listening(metrics.on_event)

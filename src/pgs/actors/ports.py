@@ -22,7 +22,7 @@ class NudgePort(Protocol):
 class UndefinedAnswer(Exception):
     """The settlement server gave no answer that its interface defines.
 
-    The text is the reason, for the log. It holds nothing that the server sent.
+    The text is the reason, for the log. Of what the server sent it holds at most the status code.
     """
 
 

@@ -150,7 +150,7 @@ def answers_from(sightings: Sightings, shard: int, last: Last | None, now: float
     previous owner. So `HOLD_S` is also counted from that sighting. The result is the later of the
     two ends, but never before `now`.
 
-    If this observer has not seen that beat, or not seen that owner own the shard, `HOLD_S` is
+    If this observer has not seen that beat, or has not seen the shard with that owner, `HOLD_S` is
     counted from `now`.
     """
     if last is None:

@@ -20,8 +20,8 @@ whose mailbox was full handles many messages."""
 class NudgeTask:
     """Makes the tries of one nudge and reports each of them to the courier.
 
-    Only the courier writes the attempt log and the count of failures in a row. It handles one
-    message at a time, however many nudges are in flight.
+    Only the courier logs tries and counts failures in a row. It handles one message at a time,
+    however many nudges are in flight.
     """
 
     def __init__(

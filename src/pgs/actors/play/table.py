@@ -43,8 +43,8 @@ ASK_AGAIN_S = 10.0
 because the seats actor may have a thousand matches to end."""
 
 END_GRACE_S = 30
-"""Seconds after its last move at which a completed match falls due. Then it ends even if its table
-is gone."""
+"""Seconds from the last move of a completed match until the match falls due. Then it ends even if
+its table is gone."""
 
 log = structlog.get_logger("pgs.table")
 
