@@ -1,6 +1,6 @@
 """The published documents: the guide, the reference, the changelog and the list of errors.
 
-Everything is rendered once, when the application is made. `/` leads to these documents, and the
+They are rendered once, when the application is first made. `/` leads to these documents, and the
 paths of the portal can be added. A HEAD is answered like a GET, without the body. Any other path or
 method is answered with a JSON error, except that a browser gets a page for an unknown path below
 `/docs/`.
@@ -97,7 +97,7 @@ def _rendered() -> dict[str, Document]:
 
 
 def make_pages(base_url: str = "", portal: Portal | None = None) -> QuartTrio:
-    """Return the Quart application that serves every path without an endpoint.
+    """Return the Quart application for the documents, the portal and every unknown path.
 
     `base_url` is the address of the service, for the documents that name it. Without `portal`,
     the portal's paths are unknown.

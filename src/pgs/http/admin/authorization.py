@@ -1,9 +1,10 @@
 """Who may call the admin API: identity, membership, role and step-up, checked in this order.
 
 If-Match is checked after these, and before the body is read and before the path's record is looked
-up. A stale revision is therefore refused before any fault of the body or the path. While a call
-waits for the account actor, its caller may be removed, or somebody else may write. The actor
-therefore checks the caller and the revision again; `change` passes the rule and the revision to it.
+up. A stale revision is therefore refused before a fault in the body's fields or an unknown id in
+the path. While a call waits for the account actor, its caller may be removed, or somebody else may
+write. The actor therefore checks the caller and the revision again; `change` passes the rule and
+the revision to it.
 """
 
 import re
@@ -85,7 +86,7 @@ class Caller(msgspec.Struct, frozen=True):
 
 
 AdminCall = CallBy[Caller]
-"""A call with an identity token whose caller may make it."""
+"""A call of the admin API, made by somebody who may make it."""
 
 
 class Verifier(Protocol):
@@ -105,7 +106,8 @@ class IdentityAuthenticator:
     async def __call__(self, request: Request, /) -> Caller | Refusal | BadRequest | Reply:
         """Return the caller, the refusal of the first failed check, or the fault of If-Match.
 
-        Raises `NotHere` for a member of an account that another node owns.
+        Raises `NotHere` if the call is only for members and another node owns the caller's
+        account.
         """
         services = request.services
         admission = services.directory.admission.process.admit(trio.current_time())

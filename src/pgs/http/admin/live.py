@@ -3,7 +3,7 @@
 Each event has its kind as `event` and a JSON object as `data`. The stream contains no events from
 before the call. It ends after `LIFE_S`, so that its subscriber asks again with a valid token. It
 also ends when the token expires, and within a second after the subscriber loses access. Nothing is
-written after that.
+written after that, except the rest of a piece that a slow reader has not taken yet.
 """
 
 from functools import partial
@@ -26,7 +26,8 @@ LIFE_S: Final = 50.0
 60 s; the page asks for the next stream before that."""
 
 LOOK_S: Final = 1.0
-"""Seconds between two checks of the rate limit's level and of the subscriber's access."""
+"""Seconds between two checks of how many calls the rate limit leaves, and of the subscriber's
+access."""
 
 COME_AGAIN_MS: Final = 500
 """Milliseconds that a page waits before it asks again for a stream that has ended. The page misses

@@ -10,7 +10,10 @@ from pgs.http.api.services import Services
 def tell_of_refused(
     services: Services, endpoint: Endpoint, verdict: Verdict, answer: Answer
 ) -> None:
-    """Tell the live stream of a refused call, whichever step refused it, if its key is known."""
+    """Tell the live stream of a refused call, whichever step refused it.
+
+    It is told only if the refusal has a reason and the call's key is known.
+    """
     reason = _reason(answer)
     if verdict.known is not None and reason is not None:
         account, key = verdict.known.account, verdict.known.key
@@ -54,7 +57,10 @@ def tell_of_answered(
 
 
 def _sentence(answer: Answer) -> str | None:
-    """Return what a refused caller is told, which repeats nothing that the caller sent."""
+    """Return what a refused caller is told, None if the call was not refused.
+
+    Of what the caller sent, it repeats only names of fields and parameters.
+    """
     refusal = answer.body if isinstance(answer, Reply) else answer
     if isinstance(refusal, Refusal):
         return message_of(refusal)

@@ -30,8 +30,8 @@ MAX_DIGITS: Final = 1000
 field takes far fewer. The first reading accepts what msgspec does, up to 4,300 digits."""
 
 MAX_SAFE_INTEGER: Final = 2**53
-"""Units, for example cents or seconds, in the largest integer of a body. Every JSON reader
-represents integers up to this one exactly (RFC 8259, section 6)."""
+"""Units, for example cents or seconds, in the largest integer of a body. A JSON reader that keeps
+numbers as doubles, as many do (RFC 8259, section 6), represents every integer up to it exactly."""
 
 SafeInt = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
 """An integer field of a request. Its values are exact in JSON and fit into a bigint column."""
@@ -125,8 +125,9 @@ def convert(obj: object, kind: type[T]) -> T | BadRequest:
 class PlainReader(Generic[S]):
     """Reads plain bodies of one type in one step, without the steps that find and name faults.
 
-    A body is plain if it fits the type and has each name once, no other names, no escapes and no
-    colons in its texts. `decode_object` and `convert` would return the same value for it.
+    A body is plain if it fits the type, repeats no name, has only names of the type, and has no
+    escapes and no colons in its texts. `decode_object` and `convert` would return the same value
+    for it.
     """
 
     def __init__(self, kind: type[S]) -> None:

@@ -34,7 +34,7 @@ def check(
 ) -> CallBy[object] | Refusal | BadRequest:
     """Return the call for its handler, or the first fault of query, launch and fields.
 
-    With `licensed`, the licence of the game is not checked.
+    With `licensed`, the account counts as licensed: the licence of the game is not checked.
     """
     endpoint = request.endpoint
     query = parse_query(query_string, endpoint.query)

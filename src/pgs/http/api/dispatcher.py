@@ -159,7 +159,10 @@ class Dispatcher:
         return endpoint, found[1]
 
     async def answer_direct(self, found: Found, request: DirectRequest) -> DirectAnswer:
-        """Answer one request of the lane, in the same steps as any other. Raises `ClientGone`."""
+        """Answer one request of the lane, in the same steps as any other. Raises `ClientGone`.
+
+        Only the order of the last two differs: the lane sends the answer after step 8.
+        """
         endpoint, names = found
         inner = Request(self._services, endpoint, names, request.headers, request.request_id)
         handled = await self._handle(

@@ -126,7 +126,8 @@ class Authenticator(Protocol):
     async def __call__(self, request: Request, /) -> msgspec.Struct:
         """Return the principal for the handler, or a refusal.
 
-        A refusal is a `Refusal`, a `Plain`, or a `Reply` that adds headers to one of them.
+        A refusal is a `Refusal`, a `BadRequest`, a `Plain`, or a `Reply` that adds headers to one
+        of them.
         """
         ...
 
@@ -188,9 +189,9 @@ class Endpoint(msgspec.Struct, frozen=True):
     """Bytes that a body may have, if the usual bound is too small. Applies to the whole path."""
 
     held: frozenset[str] = frozenset()
-    """The query parameters with which a call may be held until there is something to answer. Only
-    a call with one of them is cancelled when its client leaves, because watching for that costs as
-    much as a small call."""
+    """The query parameters with which a call may take long: it is held until there is something to
+    answer, or it waits for a long read. Only a call with one of them is cancelled when its client
+    leaves, because watching for that costs as much as a small call."""
 
     errors: tuple[str, ...] = ()
     """The reason codes that this call can answer with, besides those that all calls share."""

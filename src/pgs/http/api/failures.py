@@ -13,9 +13,10 @@ log = structlog.get_logger("pgs.http")
 
 
 def answer_to_failure(request: Request, principal: object, failure: Exception) -> Answer:
-    """Return the answer for an exception, and log and count it. Call this in an `except` block.
+    """Return the answer for an exception. Call this in an `except` block.
 
-    Raises the exception again if another node has to answer.
+    The exception is counted unless an actor has counted it, and logged unless it is only an
+    overload. It is raised again if another node has to answer.
     """
     on_event, endpoint = request.services.parts.on_event, request.endpoint
     if isinstance(failure, NotHere | NotOwned):

@@ -16,7 +16,7 @@ _EXAMPLE: Final = 'Send a JSON object, such as {"gameId": "tic-tac-toe"}.'
 
 
 def not_json(raw: bytes, error: Exception) -> BadRequest:
-    """Return the refusal of a body at which a JSON reader raised `error`."""
+    """Return the refusal of a body for which a JSON reader raised `error`."""
     return BadRequest(_why(raw, error))
 
 

@@ -1,4 +1,4 @@
-"""Authenticates players by their session tokens. `admit` waits before it answers some refusals."""
+"""Authenticates players by their session tokens. `admit` waits before it returns some refusals."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -92,7 +92,7 @@ class SocketHandler:
         self._own: set[str] = set()  # ids of matches that are known to be the player's
 
     async def run(self, socket: AcceptedSocket) -> None:
-        """Serve the socket until the token expires, or until this is cancelled."""
+        """Serve the socket until the token expires, the service closes it, or this is cancelled."""
         claims, parts = self._session.claims, self._parts
         player_socket = PlayerSocket(
             self._session.player, claims.generation, claims.display_name, socket

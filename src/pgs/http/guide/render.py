@@ -17,7 +17,8 @@ CSP: Final = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""The policy of every page: nothing from elsewhere, nothing inline, no frame around it."""
+"""The policy of every page: nothing from elsewhere, no script or style inline, no frame around
+it."""
 
 INDEX_CHARS: Final = 90
 """Characters of a section's beginning in the search index, which the list of hits shows."""

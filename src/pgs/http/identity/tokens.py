@@ -1,7 +1,8 @@
 """Parses identity tokens and checks their claims. `verifier` checks their signatures.
 
-Parsing is strict: canonical base64url, no repeated names, no `NaN` or `Infinity`. Where the
-standards (RFC 7515, 7519, 8725) let a reader refuse or ignore something, this module refuses it.
+Parsing is strict: canonical base64url, no `NaN` or `Infinity`. Some things that the standards
+(RFC 7515, 7519, 8725) let a reader ignore are refused: repeated names, headers that carry a key or
+link to one, and other types of tokens.
 """
 
 import hashlib
@@ -25,7 +26,7 @@ large issuers with many groups have about 6,000."""
 NOT_BEFORE_LEEWAY_S: Final = 5
 """Seconds that `nbf` may be in the future, because the issuer writes it by its own clock.
 Synchronized clocks differ by less than one second, and rounding adds another. `exp` has no leeway:
-a wrong clock only makes a token expire some seconds early."""
+a clock that is ahead only makes a token expire some seconds early."""
 
 ISSUED_AHEAD_S: Final = 60
 """Seconds that `iat` may be in the future. The interface promises this bound."""
@@ -104,7 +105,10 @@ class Identity(msgspec.Struct, frozen=True):
 
 
 class Expected(msgspec.Struct, frozen=True):
-    """What tokens must name: the issuer, the audience, and a client unless `client_id` is empty."""
+    """What tokens must name: the issuer and the audience.
+
+    Tokens that name a client must name `client_id`, unless that is empty.
+    """
 
     issuer: str
     audience: str

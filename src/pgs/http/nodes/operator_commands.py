@@ -109,7 +109,7 @@ class CommandReceiver:
         )
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> bool:
-        """Answer a command; return False, without an answer, if its proof or its stamp is wrong."""
+        """Answer a command. Without a valid proof and a stamp, return False and answer nothing."""
         try:
             body = await whole_body(receive)
         except ClientGone:

@@ -1,7 +1,7 @@
 """Carries one WebSocket to the node that owns its shard.
 
 This node pings the client, and the other node pings this one. The other node limits the size and
-the rate of the client's messages; this node limits only the size of one message from the other
+the rate of the client's messages; this module limits only the size of one message from the other
 node. Each side is read no faster than the other side takes its messages.
 """
 

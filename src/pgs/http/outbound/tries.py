@@ -1,4 +1,4 @@
-"""One try at delivering a nudge, from the look-up to the last byte kept of the response."""
+"""One try at delivering a nudge, from the look-up to the last byte that is read of the response."""
 
 import re
 import ssl

@@ -47,7 +47,7 @@ def webhook_record(webhook: Webhook) -> WebhookRecord:
 
 
 async def read_me(call: Call) -> Me:
-    """Return the account. A price that is no longer in effect is left out."""
+    """Return the account. A price that is not in force is left out if the tiers can be read."""
     account, environment, parts = (
         call.principal.account,
         call.principal.environment,

@@ -92,7 +92,10 @@ _REQUIRED = len(ResultRow.__struct_fields__) - len(ResultRow.__struct_defaults__
 
 
 def result_row(row: Row) -> ResultRow:
-    """Return the record of a row of `feed_page`, whose values have the order of its fields."""
+    """Return the record of a row of `feed_page`.
+
+    The row has the values of the record's fields, in their order, and then its own position.
+    """
     optional: list[Any] = [UNSET if value is None else value for value in row[_REQUIRED:-1]]
     return ResultRow(*row[:_REQUIRED], *optional)
 

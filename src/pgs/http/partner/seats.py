@@ -117,7 +117,7 @@ async def take_seat(call: Call) -> Answer:
 def _with_correction(call: Call, refusal: Refusal) -> Refusal:
     """Return a refusal of the stake together with the game, the tier and what a seat costs there.
 
-    The refusal itself states the floor or the prize of the tier, which may differ from the price.
+    The refusal itself may state only the floor or the prize of the tier, not the price.
     """
     request: TakeSeat = call.body
     catalogue = call.services.parts.catalogue.published(trio.current_time())

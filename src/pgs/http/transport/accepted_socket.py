@@ -111,7 +111,7 @@ class Backlog:
         return found
 
     def end(self) -> None:
-        """Accept no more texts."""
+        """Let `take` return None once the queue is empty. No text may be put after this."""
         self._ended = True
         if self._taker is not None:
             self._wake(None)
@@ -186,11 +186,12 @@ class AcceptedSocket:
         return text
 
     def send(self, text: str) -> bool:
-        """Return whether the text was queued for the client.
+        """Return whether the text was accepted: written, or queued to be written.
 
-        It is not queued if the socket is closing or gone. If the client is too far behind, the text
-        is not queued and the socket is closed. This never waits, so an actor may call it in the
-        middle of a step. A loop of sends must add a checkpoint.
+        It is not accepted if the socket is closing or gone. If the client is too far behind, the
+        text is not accepted and the socket is closed. Until it is noticed that the client is gone,
+        texts are accepted and lost. This never waits, so an actor may call it in the middle of a
+        step. A loop of sends must add a checkpoint.
         """
         if self._over:
             return False
@@ -286,8 +287,8 @@ class AcceptedSocket:
     async def run(self, receive: Receive, send: Send, handler: "Handler") -> None:
         """Run `handler` on the socket.
 
-        Returns once the handler has returned and everything it sent is written, or the client has
-        left.
+        Returns after the handler: once everything it sent is written, or `flush_s` is over, or the
+        client has left.
         """
         written, direct = trio.Event(), self._direct
         try:

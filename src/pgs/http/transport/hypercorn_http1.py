@@ -126,7 +126,7 @@ class GuardedTasks(TaskGroup):
                 self._side_scopes.discard(scope)
 
     def reader_ended(self) -> None:
-        """Tell applications that nothing more comes, and end side tasks."""
+        """Tell applications that nothing more comes, and end the tasks of `spawn`."""
         for events in self._inputs:
             events.close()
         for scope in self._side_scopes:

@@ -3,8 +3,8 @@
 For a small request, hypercorn and h11 take 100 µs, and tasks and channels take another 100 µs. The
 lane takes a tenth of that. It serves requests that `plain_heads` reads and that the application
 answers directly. It gives all others to hypercorn, with their bytes untouched, so that one parser
-judges each request. Answers of the lane pass the same edge, so they have request ids and the usual
-headers, and are logged and counted.
+judges each request. As at the edge, each request gets an id and a line in the access log, and its
+response has the usual headers.
 """
 
 from typing import Any, Final

@@ -76,7 +76,7 @@ class LaneSocket:
         self._until = trio.current_time() + limits.read_s
         self._ping_at = inf
         self._refusal = b""
-        self._ended = False  # the close frame was written, or the handshake was refused
+        self._ended = False  # no more messages are written: the socket closes, or was refused
         self._lost = False  # nothing can be written any more
         self._unsent: deque[bytes] | None = None  # frames to write; the first is being written
         self._room = 0

@@ -1,8 +1,8 @@
 """Reads the frames of a WebSocket's client, and writes those of the server.
 
 A message in one whole frame, a ping and a pong are read here. From the first frame of another kind
-(a part of a message, a close, a fault) until the socket ends, wsproto reads all frames; it takes
-ten times as long for a message.
+(a part of a message, a close, a fault), or the first frame that arrives in pieces, wsproto reads
+all frames until the socket ends. It takes ten times as long for a message.
 """
 
 from collections.abc import Iterator
