@@ -98,7 +98,7 @@ class Verifier(Protocol):
 
 
 class IdentityAuthenticator:
-    """Admits callers of the admin API. Without a verifier, all get `sign_in_required`."""
+    """Admits callers of the admin API. Without a verifier, it admits nobody."""
 
     def __init__(self, verifier: Verifier | None) -> None:
         self._verifier = verifier

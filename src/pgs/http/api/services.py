@@ -19,7 +19,7 @@ def _ignore(endpoint: str, status: int, seconds: float) -> None:
 class Services(msgspec.Struct, frozen=True):
     """Everything that a handler may use.
 
-    `restricted_to` is the environment of a deployment that serves only one. After each answer,
+    `restricted_to` is the environment of a deployment that serves only one. For each answered call,
     `on_request` gets the endpoint's path as declared, the status, and the seconds that it took.
     `owners` tells which node owns which shard; None for an installation of one node.
     """

@@ -52,7 +52,8 @@ class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     outbox_chars: int = 256 * 1024
     """Characters of all messages that wait to be written (bytes, in the lane): 4,096 for each
-    message. Only a snapshot with the moves of a long match is longer, at most 16,384."""
+    message. Only two kinds are longer, about 20,000 at most: a snapshot with the moves of a long
+    match, and the first message to a player with a hundred running matches."""
 
     flush_s: float = 2.0
     """Seconds for queued messages to be sent before a close frame. Less than the grace period of a

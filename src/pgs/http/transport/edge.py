@@ -33,7 +33,8 @@ BODY_S: Final = 10.0
 sending slowly gets no more time."""
 
 LOGGED_PATH_CHARS: Final = 200
-"""Characters of a path in the log. The longest route with its ids has about 120."""
+"""Characters of a path in the log. The longest route has about 120 with
+ids of usual length."""
 
 _MARKS: Final = ("pgs_live_", "pgs_test_", "pgs1.", "pgc1.", "whsec_")
 """How keys, tokens, cursors and signing secrets begin. A client may have put one into a path."""
