@@ -4,12 +4,12 @@ The rules keep two readers of one request, a proxy and this service for example,
 differently.
 
 hypercorn's parser (h11 0.16) refuses the following by itself, and has the edge answer
-(`Edge.refuse`): a request line or header that is not HTTP, a Content-Length that is not a number,
-several Content-Length headers that differ (it merges equal ones), any Transfer-Encoding except a
-single `chunked`, a missing or second Host in HTTP/1.1, control and 8-bit characters in the target,
-a head that is unfinished after `ServerLimits.head_bytes`. It accepts everything else that this
-module refuses. This module checks the parser's rules again, since the edge may be used with another
-parser.
+(`Edge.refuse`): a request line or header that is not HTTP, a Content-Length that is not a number of
+at most 20 digits, several Content-Length headers that differ (it merges equal ones), any
+Transfer-Encoding except a single `chunked`, a second Host, no Host in HTTP/1.1, control and 8-bit
+characters in the target, a head that is unfinished after `ServerLimits.head_bytes`. It accepts
+everything else that this module refuses. This module checks the parser's rules again, since the
+edge may be used with another parser.
 """
 
 import re
