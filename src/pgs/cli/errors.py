@@ -27,12 +27,15 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C: what a shell reports for SIGINT, 128 + 2."""
 
 
-# The name of each argument on the command line.
+# What each argument that can have a wrong length or size is called on the command line.
 _AS_TYPED = {
     "partner_id": "the partner's ID",
     "game_id": "the game's id",
     "tier_id": "the tier's ID",
     "match_id": "the match's ID",
+    "invoice_id": "the invoice's ID",
+    "kid": "KID",
+    "uid": "UID",
     "item_id": "the ID of the charge or payout",
     "name": "--name",
     "admin_email": "--admin-email",
@@ -214,7 +217,7 @@ def _service_message(error: BaseException) -> str | None:
             f"machine of a node that runs ({', '.join(error.running)})."
         )
     if isinstance(error, BadGame):
-        return f"{error}. Remove the package that installs it, or one of two with the same id."
+        return f"{error}. Remove the package that installs it."
     if isinstance(error, StoreOutage):
         return (
             f"the database cannot be used: {error}. "

@@ -15,8 +15,8 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="The Partner Game Service. Commands use the running service, or its data folder while no "
-    "service runs.",
+    help="The Partner Game Service. Most commands use the running service, or its data folder "
+    "while no service runs.",
 )
 app.add_typer(partners.partner, name="partner")
 app.add_typer(partners.game, name="game")

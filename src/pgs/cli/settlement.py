@@ -52,7 +52,10 @@ def list_open(as_json: Json = False, config: ConfigFile = None, data: DataDir = 
 def retry(
     item_id: Annotated[
         str | None,
-        typer.Argument(metavar="[ID]", help="The one to ask for; without it, all that are open."),
+        typer.Argument(
+            metavar="[ID]",
+            help="The seat of a charge, or MATCH:SEAT of a payout; without it, all that are open.",
+        ),
     ] = None,
     as_json: Json = False,
     config: ConfigFile = None,
@@ -72,7 +75,7 @@ def resolve(
     item_id: ItemId,
     decision: Annotated[
         Literal["confirmed", "declined"],
-        typer.Argument(metavar="confirmed|declined", help="What settlement's own books say of it."),
+        typer.Argument(metavar="confirmed|declined", help="What settlement's own books say."),
     ],
     yes: Yes = False,
     as_json: Json = False,
@@ -98,7 +101,7 @@ def resolve(
 def _pages(
     config: Path | None, data: Path | None, unreached: dict[str, str]
 ) -> Iterator[list[OpenItem]]:
-    """Yield the list page by page, so that no list is too long for the memory.
+    """Yield the list page by page, so that a long list never has to fit into memory.
 
     The nodes that were not reached are added to `unreached`, each with the reason.
     """

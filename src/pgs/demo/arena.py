@@ -19,8 +19,8 @@ PAUSE_S: Final = 2.0
 """Seconds between two matches of a pair of bots, so that a person can read the result."""
 
 _AGAIN_S: Final = 5.0
-"""Seconds until bots try again after a match that failed, so that a fault does not fill the
-terminal."""
+"""Seconds that a pair of bots waits after a match that could not begin, in addition to the pause
+between two matches, so that a fault does not fill the terminal."""
 
 
 class Arena(msgspec.Struct):

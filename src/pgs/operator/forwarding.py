@@ -47,7 +47,8 @@ async def answer_at_owner(
     """Return the answer to a command, from the node that owns what the command is about.
 
     If `patient`, wait up to `OWNER_S` for an owner that can be reached. Raises `NotHere` if another
-    node sent the command and this node is not the owner. Also raises what the command raises.
+    node sent the command and a node other than this one is the owner. Also raises what the command
+    raises.
     """
     if core.shards is None:
         return answer_to(await command.run(core, args))
@@ -95,8 +96,9 @@ async def _ask(core: Core, owner: Node | None, name: str, args: object) -> Answe
 async def answers_of_others(core: Core, name: str, args: object) -> dict[str, Answer]:
     """Return the answers of all other nodes that own shards, by the node's name.
 
-    Each node is asked once and carries the command out for its own partners. The result is empty
-    without other nodes, and for a command that another node has sent.
+    Each node is asked once and carries the command out for its own partners. If some shards have no
+    owner, the name `nobody` has a `Failed` that says so. The result is empty for a service without
+    other nodes, and for a command that another node has sent.
     """
     if core.shards is None or core.nodes is None:
         return {}

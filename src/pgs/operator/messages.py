@@ -4,7 +4,8 @@ A request is `{"command": name, "args": {…}}`. Its answer is one of:
 
 - `{"result": …}`;
 - `{"refusal": {"error", "reason"?, …}}` when the service refuses the command;
-- `{"failure": {"error"}}` when the request cannot be understood, or a fault stopped the command.
+- `{"failure": {"error"}}` when the request cannot be understood, when a fault stopped the command,
+  or when nobody can carry it out at the moment, for example because the service is too busy.
 """
 
 import re
@@ -58,7 +59,8 @@ class Done(msgspec.Struct, frozen=True):
 class Refused(msgspec.Struct, frozen=True):
     """The service refused the command.
 
-    `reason` is a reason of the API's error table, and `extras` are the fields that go with it.
+    `reason` is a reason of the API's error table, None if the refusal has no code. `extras` are the
+    fields that go with it.
     """
 
     error: str
@@ -67,7 +69,10 @@ class Refused(msgspec.Struct, frozen=True):
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """The command was not understood, or a fault stopped it. `error` says which."""
+    """The command was not understood, was stopped by a fault, or cannot be carried out now.
+
+    `error` says which.
+    """
 
     error: str
 

@@ -167,7 +167,8 @@ class _OperatorServer:
             trio.TooSlowError,
             ConnectionLost,
         ):
-            pass  # The operator has gone. Commands that were received have been carried out.
+            # The operator has gone or was too slow. Every command that was read is carried out.
+            pass
         except Exception:
             log.exception("operator_connection_crashed")
             self._core.parts.on_event("operator_connection_crashed")

@@ -54,9 +54,10 @@ async def count_changes(reader: Reader) -> int:
 
 
 async def read_newer(reader: Reader, known: Callable[[str], Account | None]) -> list[Account]:
-    """Return the accounts whose rows are newer than what `known` returns for their ids.
+    """Return the accounts whose rows are newer than the account that `known` returns for their id.
 
-    Each account is read as of one moment.
+    `known` returns None for an id that the caller does not know yet. Each account is read as of one
+    moment.
     """
     newer: list[Account] = []
     for partner_id, *version in await reader.all("accounts.versions"):
@@ -125,7 +126,7 @@ def insert_partner(account: Account) -> Stmt:
 def update_partner(was: Account, account: Account) -> Stmt:
     """Return the statement that updates an account's own row.
 
-    It conflicts if the account has changed since `was`.
+    It conflicts if the account's revision has changed since `was`.
     """
     return Stmt("accounts.update_partner", _columns(account) | {"was_revision": was.revision}, 1)
 

@@ -64,7 +64,8 @@ class Database(Protocol):
     def faults(self) -> list[str]:
         """Return the faults of pages, indexes and constraints; none if all are sound.
 
-        It blocks the caller's thread, perhaps for minutes. Raises `StoreOutage`.
+        With PostgreSQL, these are only the faults that its server has noticed. The call blocks the
+        caller's thread, perhaps for minutes. Raises `StoreOutage`.
         """
 
     def all_faults(self) -> list[str]:

@@ -1,4 +1,7 @@
-"""Hashes over the rows of the results feed, by the day on which a row last changed."""
+"""Hashes over the rows of the results feed, by the day on which a row last changed.
+
+Only rows whose money is recorded count. On a final day, these are all rows.
+"""
 
 import hashlib
 

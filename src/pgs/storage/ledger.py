@@ -36,8 +36,8 @@ class LedgerReport(msgspec.Struct, frozen=True, rename="camel"):
     """The sums of all ledgers, and their faults: empty lists when the ledgers are sound.
 
     In sound ledgers the stakes equal the sum of payouts, refunds, rake and open stakes, for every
-    partner, environment and day. A fault names its partner, and its environment, row, seat, match
-    or day.
+    partner, environment and day. A fault names its partner, and its environment, row, seat, match,
+    invoice or day.
     """
 
     totals: list[LedgerTotals]

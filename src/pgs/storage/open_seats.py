@@ -18,7 +18,7 @@ FIRST_PLACE: Final[SeatPlace] = ("", -1)
 
 
 class OpenSeats(msgspec.Struct, frozen=True):
-    """A page of open seats. The next page begins after `last`, None on the last page."""
+    """A page of open seats. The next page begins after `last`, which is None on the last page."""
 
     seats: list[Seat]
     last: SeatPlace | None
@@ -32,10 +32,11 @@ async def open_seats(
     after: SeatPlace,
     page_size: int,
 ) -> OpenSeats:
-    """Return the seats after `after` that are in no match yet, of one reference if that is given.
+    """Return the seats after `after` that are in no match yet.
 
-    With a reference it reads up to `SCANNED_FOR_PAGE` seats, and may return fewer than `page_size`,
-    although more follow: call it through `read_in_bulk`.
+    With `partner_ref`, return only the seats with this reference. The call then reads up to
+    `SCANNED_FOR_PAGE` seats, and may return fewer than `page_size`, although more follow: call it
+    through `read_in_bulk`.
     """
     scanned = page_size + 1 if partner_ref is None else SCANNED_FOR_PAGE
     scope: Params = {

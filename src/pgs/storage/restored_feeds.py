@@ -15,9 +15,9 @@ FEED_GAP: Final = 10**9
 safe even if the clock is wrong."""
 
 POSITIONS_A_SECOND: Final = 1_000_000
-"""Positions by which a restored feed advances for each second since FEED_EPOCH. No service writes
-rows half as fast, so every position ever issued is lower, even after several restores of the same
-copy. Positions stay below 2^53 for 285 years."""
+"""Positions, for each second since FEED_EPOCH, above which a restored feed continues. No service
+writes half as many rows a second, so every position ever issued is lower, even after several
+restores of the same copy. Positions stay below 2^53 for 285 years."""
 
 FEED_EPOCH: Final = 1_735_689_600
 """Unix time of 2025-01-01. No feed is older."""

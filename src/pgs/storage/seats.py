@@ -59,7 +59,10 @@ def insert_seat(seat: Seat) -> Stmt:
 
 
 def update_seat(was: Seat, seat: Seat) -> Stmt:
-    """Return the statement that updates a seat; it conflicts if the row changed after `was`."""
+    """Return the statement that updates a seat.
+
+    It conflicts if the seat's status or revision has changed since `was`.
+    """
     params = msgspec.structs.asdict(seat)
     params["was_status"], params["was_revision"] = was.status, was.revision
     name = "seats.update_seat" if was.match_id is None else "seats.update_seat_in_match"
@@ -72,7 +75,10 @@ def insert_match(match: Match) -> Stmt:
 
 
 def update_match(was: Match, match: Match) -> Stmt:
-    """Return the statement that updates a match; it conflicts if the row changed after `was`."""
+    """Return the statement that updates a match.
+
+    It conflicts if the status of the match or of its money has changed since `was`.
+    """
     params = msgspec.structs.asdict(match)
     params["was_status"], params["was_money"] = was.status, was.money
     return Stmt("matches.update_match", params, 1)
@@ -312,7 +318,7 @@ async def running_matches_after(
 
 
 async def running_games(reader: Reader) -> list[str]:
-    """Return the ids of the games that have running matches. It reads a row for each match."""
+    """Return the ids of the games that have running matches. It reads every running match."""
     return [game_id for (game_id,) in await reader.all("matches.running_games")]
 
 

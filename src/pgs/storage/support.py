@@ -31,9 +31,9 @@ BLOCKS_AT_ONCE = 4096
 """Blocks that one query reads, at most, so that it sorts few rows."""
 
 SCANNED_FOR_PAGE = 5_000
-"""Rows that a call reads at most for a page: matches of one status if it asks for a game or tier,
-waiting seats if it asks for a reference. That takes about 15 ms. No index has these columns,
-because it would add a write to every match or seat."""
+"""Rows that a call reads at most for a page: matches of each status if it asks for a game or tier,
+open seats if it asks for a reference. That takes about 15 ms. No index has these columns, because
+it would add a write to every match or seat."""
 
 NUDGES_SHOWN = 100
 """Tries at nudges that are shown for one match. A match has three nudges of up to three tries each;
@@ -112,7 +112,7 @@ TimedMatch = tuple[int, str]
 
 
 class TimedPage(msgspec.Struct, frozen=True):
-    """A page of a list by time. The next page begins after `last`, None on the last page."""
+    """A page of a list by time. The next page begins after `last`; it is None on the last page."""
 
     found: list[TimedMatch]
     last: TimedMatch | None
@@ -126,10 +126,11 @@ async def matches_by_time(
     before: TimedMatch | None,
     page_size: int,
 ) -> TimedPage:
-    """Return the newest matches of a span that are older than `before`, None for the first page.
+    """Return the newest matches of a span that are older than `before`.
 
-    A page of one game or tier may have fewer matches than `page_size`, although more follow. It
-    reads up to `SCANNED_FOR_PAGE` matches of each status: call it through `read_in_bulk`.
+    `before` is None for the first page. A page of one game or tier may have fewer matches than
+    `page_size`, although more follow. For such a page up to `SCANNED_FOR_PAGE` matches of each
+    status are read: call it through `read_in_bulk`.
     """
     # One match more than the page may have shows whether more follow.
     scope: Params = {

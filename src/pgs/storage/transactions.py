@@ -55,7 +55,10 @@ class Stmt(msgspec.Struct, frozen=True):
 
 
 class Tx(msgspec.Struct, frozen=True):
-    """Statements of one partner that are committed together or not at all."""
+    """Statements that are committed together or not at all.
+
+    `partner_id` is the partner whose rows they write; empty or `platform` for other rows.
+    """
 
     partner_id: str
     stmts: tuple[Stmt, ...]

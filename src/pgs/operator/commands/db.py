@@ -21,7 +21,7 @@ class BackupFolder(Args, frozen=True):
 
 
 async def check_the_database(core: Core, args: NoArgs) -> DatabaseChecked:
-    """Run the database's own integrity check over all of it."""
+    """Return the faults that the database's own check finds. The ledgers are not checked."""
     problems = await check_integrity(core.parts.database)
     return DatabaseChecked(not problems, core.parts.database.migrations(), problems)
 

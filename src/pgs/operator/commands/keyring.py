@@ -66,7 +66,7 @@ async def use_a_key(core: Core, args: KeyId) -> Keyring | BadRequest:
         )
     for node, answer in answers.items():
         if not isinstance(answer, Done):
-            return BadRequest(f"Nothing was changed, since {node} was not asked: {answer.error}")
+            return BadRequest(f"Nothing was changed, since {node} gave no answer: {answer.error}")
         if kid not in msgspec.json.decode(answer.result, type=Keyring).kids:
             return BadRequest(
                 f"Node {node} does not accept the key {kid} yet. Nothing was changed: copy the "

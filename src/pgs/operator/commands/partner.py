@@ -149,7 +149,7 @@ async def reactivate_partner(core: Core, args: PartnerId) -> PartnerRecord | Ref
 
 
 async def set_partner(core: Core, args: PartnerSettings) -> PartnerRecord | Refusal | BadRequest:
-    """Set a partner's own rate bucket, its name, and its admin domain; all of them or none."""
+    """Set what is given of a partner's rate bucket, name and admin domain, in one change."""
     given = (args.name, args.admin_domain, args.burst, args.rate)
     if given == (None, None, None, None):
         return BadRequest("Nothing to set: name a burst, a rate, a name or an admin domain.")

@@ -41,7 +41,10 @@ class Guard(Protocol):
 
 
 class SqliteCommits:
-    """Commits on one connection. If a group fails, its transactions are committed one by one."""
+    """Commits on one connection.
+
+    If a statement of a group fails, the group's transactions are committed one by one.
+    """
 
     def __init__(self, connection: Connection, guard: Guard) -> None:
         self._connection = connection
@@ -53,7 +56,10 @@ class SqliteCommits:
         self.session = 0  # a file has no sessions
 
     def commit(self, jobs: Sequence[Job]) -> None:
-        """Commit all jobs together. If one fails, commit each job separately instead."""
+        """Commit all jobs together. If a statement fails, commit each job separately instead.
+
+        If the commit itself fails, no job is tried again, since the commit may be on disk.
+        """
         if lost := self._guard.lost():
             answer(jobs, WriteFailed, lost)
             return

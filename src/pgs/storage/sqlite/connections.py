@@ -12,8 +12,8 @@ DATABASE_NAME = "pgs.db"
 
 
 BUSY_TIMEOUT_S = 5.0
-"""Seconds that a statement waits for the file's lock. Only the writer holds the lock and, for a
-short time, a backup."""
+"""Seconds that a statement waits for the file's lock. While a service runs, only its writer takes
+the lock: readers and backups do not need it."""
 
 
 LOG_PAGES = 4000

@@ -24,8 +24,9 @@ create table head (
 );
 
 -- A seat is also its row of the results feed, once it has a position. Side 0 moves first.
--- Checks of three or more values use `or`, not `in`, as in the folder `sqlite`: for such a list
--- SQLite fills a temporary table each time it writes a row, which was a third of an insert's time.
+-- In the tables that every match writes, checks of three or more values use `or`, not `in`, as in
+-- the folder `sqlite`: for such a list SQLite fills a temporary table each time it writes a row,
+-- which was a third of an insert's time.
 create table seat (
   partner_id text collate "C" not null,
   environment text collate "C" not null check (environment in ('test', 'live')),

@@ -24,8 +24,9 @@ create table head (
 );
 
 -- A seat is also its row of the results feed, once it has a position. Side 0 moves first.
--- Checks of three or more values use `or`, not `in`: for such a list SQLite fills a temporary table
--- each time it writes a row, which was a third of the time that an insert took.
+-- In the tables that every match writes, checks of three or more values use `or`, not `in`: for
+-- such a list SQLite fills a temporary table each time it writes a row, which was a third of the
+-- time that an insert took.
 create table seat (
   partner_id text not null,
   environment text not null check (environment in ('test', 'live')),
