@@ -14,7 +14,7 @@ class PgsError(Exception):
 
 
 class NoAnswer(PgsError):
-    """No answer came, so the call may have been carried out. `__cause__` says what happened.
+    """No whole answer came, so the call may have been carried out. `__cause__` says what happened.
 
     Repeat a seat with the same idempotency key: the player is charged once.
     """

@@ -11,13 +11,13 @@ from pgs.http.reference.openapi import name_of
 from pgs.http.reference.reasons import reasons_of
 
 EVERYWHERE_FROM: Final = 12
-"""Calls that share a reason. From this number on, the section of the reason does not list them,
-because so long a list is of no help."""
+"""Calls that share a reason. From this number on, the page of errors does not list them under the
+reason, because so long a list is of no help."""
 
 OF_THE_FRAME: Final = {
     "session_expired": "Mint a session and send its token to the frame.",
     "session_invalid": "Mint a session and send its token to the frame.",
-    "session_ended": "Nothing helps until the account may play again.",
+    "session_ended": "Mint a session and send its token, once the account is on.",
     "session_replaced": "Nothing: the same player has opened a newer frame.",
     "session_mismatch": "Load the session's own `embedUrl`.",
     "session_unavailable": "Look at your backend: the page's `session` function gave no session.",
