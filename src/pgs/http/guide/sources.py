@@ -19,6 +19,7 @@ from pgs.domain.seats import WAIT_S
 from pgs.domain.sessions import TTL_MAX
 from pgs.domain.token_buckets import PARTNER_POLICY
 from pgs.http.api.lists import LIMIT_DEFAULT, LIMIT_MAX
+from pgs.http.api.themes import THEME_BODY_BYTES
 from pgs.http.guide.errors import errors_page
 from pgs.http.guide.reference import reference_page
 from pgs.http.partner.results import WAIT_MAX_S
@@ -83,6 +84,7 @@ def _with_limits(text: str) -> str:
         "BURST": PARTNER_POLICY.burst,
         "RATE": PARTNER_POLICY.rate,
         "BODY": DEFAULT_BODY_BYTES,
+        "THEME_BODY": THEME_BODY_BYTES,
         "LIMIT": LIMIT_MAX,
         "LIMIT_DEFAULT": LIMIT_DEFAULT,
         "WAIT": WAIT_MAX_S,
