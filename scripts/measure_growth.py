@@ -80,12 +80,12 @@ class Reached:
 
 
 def main(
-    seats: Annotated[list[int] | None, typer.Option(min=2000, help="Seats of a history.")] = None,
+    seats: Annotated[list[int] | None, typer.Option(min=2000, help="Seats of a history. Repeat it for more.")] = None,
     rounds: Annotated[int, typer.Option(min=1, help="How often each size is measured.")] = 3,
     most: Annotated[
-        float, typer.Option(help="Allowed ratio of the largest to the smallest.")
+        float, typer.Option(help="Allowed ratio of a seat's cost: largest history to smallest.")
     ] = 1.2,
-    keep: Annotated[Path | None, typer.Option(help="Folder for the databases.")] = None,
+    keep: Annotated[Path | None, typer.Option(help="Keep the filled folders here.")] = None,
     alone: Annotated[Path | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Measure how the costs of a seat, a feed page, a nudge and a start grow with the seats."""

@@ -14,9 +14,9 @@ RUNNING = Path("/proc")
 """Holds a folder for each process that runs, named after its id."""
 
 PERIOD_US = 20_000
-"""Microseconds in which a process may use its share once. It waits for the next period if it has
-used it up: a shorter period makes that wait shorter, but a share of 12 % must stay above the least
-quota that the kernel takes, 1,000 µs."""
+"""Microseconds in which a process may use its share once. A process that has used it up waits for
+the next period. A shorter period makes that wait shorter, but a node's share of the period must be
+more than 1,000 µs, the least quota that the kernel takes."""
 
 PREFIX = "pgs-bench-"
 """How the names of all groups begin. The id of the process that made the group follows."""

@@ -39,7 +39,7 @@ def main(
     nodes: Annotated[int, typer.Option(min=1, max=9, help="How many nodes.")] = 3,
     once: Annotated[bool, typer.Option("--once", help="End as soon as all of it runs.")] = False,
 ) -> None:
-    """Run PostgreSQL with a synchronous standby, three nodes and HAProxy until Ctrl-C."""
+    """Run PostgreSQL with a synchronous standby, nodes of the service and HAProxy until Ctrl-C."""
     ended = threading.Event()
 
     def interrupt(*_: object) -> None:
@@ -47,7 +47,7 @@ def main(
         raise KeyboardInterrupt
 
     _on_signals(interrupt)
-    # In /tmp and not in a folder of root alone: the servers run as another account.
+    # In /tmp: the servers may run as another account, which cannot enter a folder of root.
     with tempfile.TemporaryDirectory(prefix="pgs-cluster-") as place:
         folder = Path(place)
         folder.chmod(0o755)

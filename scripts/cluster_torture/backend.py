@@ -78,7 +78,7 @@ class Backend(Threads):
                 self._check_match(match_id, "the proxy", None)
         if self._number % 3 == 0:
             self.read_feed()
-        self._repeat_an_old_one()
+        self._read_an_old_seat()
 
     def ask(
         self, method: str, path: str, body: Any = None, *, at: str | None = None
@@ -155,8 +155,8 @@ class Backend(Threads):
         won = [seat["playerId"] for seat in match["seats"] if seat.get("result") == "won"]
         return won[0].removeprefix("player-") if len(won) == 1 else None
 
-    def _repeat_an_old_one(self) -> None:
-        """Read an acknowledged seat by its id: the first call must find it."""
+    def _read_an_old_seat(self) -> None:
+        """Read an acknowledged seat by its id; note a 404, which means that the seat is lost."""
         key = self._rng.choice(sorted(self.seats)) if self.seats else None
         if key is not None:
             status, seat = self.ask("GET", f"/partner/seats/{self.seats[key]}")

@@ -16,8 +16,8 @@ PAUSE_S: Final = 0.05
 from memory after its last beat."""
 
 ANSWER_S: Final = 0.4
-"""Seconds after which a question is given up and asked again. A node that was stopped then answers
-first a question that was asked just before."""
+"""Seconds after which a question is given up and asked again. So when a node that was stopped
+continues, the first question that it answers was asked just before."""
 
 ROUNDING_S: Final = 0.001
 

@@ -37,7 +37,8 @@ TOLD_AGAIN: Final = 0.3
 
 _OUTAGES: Final = (429, 500, 502, 503, 504)
 _LATER: Final = ("rate_limited", "registry_unavailable", "match_over", "stale_ply", "not_your_turn")
-"""Refusals after which a player joins again: its position was out of date, or nothing was done."""
+"""Refusals after which a player joins again: it knew an old position of the match, or the service
+refused before it did anything."""
 
 _REPLACED: Final = 4409
 _GOING: Final = (1000, 1001, 1006, 1011, 1012, 1013)

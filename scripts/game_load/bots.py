@@ -15,7 +15,7 @@ from pgs.demo.pool import ConnectionPool
 from pgs.domain import socket_frames as frames
 
 LAUNCHES_AT_ONCE = 32
-CONNECTS_AT_ONCE = 100  # handshakes at the same time: about as many as a listener's queue holds
+CONNECTS_AT_ONCE = 100  # handshakes at the same time; the listener's queue holds 512
 # Seconds between two moves of a bot. The service closes a socket that sends more than 20 messages
 # a second.
 APART_S = 0.06

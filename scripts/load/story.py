@@ -66,7 +66,8 @@ class Mix:
     """How large a load is: launches a second, for how long, and what follows each launch.
 
     `poll_every_s`: seconds between two reads of a partner's feed. `decided`: the share of matches
-    that are decided; the others run on. `seed`: draws endings, replays and undecided matches.
+    that are decided; the others run on. `seed`: chooses the endings, the seats whose call is sent
+    twice, and the matches that are not decided.
     """
 
     rate: float

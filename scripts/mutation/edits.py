@@ -263,9 +263,9 @@ class _Finder(ast.NodeVisitor):
 
 
 def _is_bound(target: ast.expr, value: ast.expr) -> bool:
-    """Return whether an assignment gives a named constant only numbers, as a bound has.
+    """Return whether an assignment defines a bound: a named constant that holds numbers alone.
 
-    Such a number is a decision, and a test could only repeat it.
+    A bound is a decision, and a test could only repeat it.
     """
     named = isinstance(target, ast.Name) and target.id.isupper()
     return named and not any(

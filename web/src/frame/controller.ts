@@ -56,7 +56,7 @@ export class Controller {
   #cancelAgain: () => void = () => {};
   /** The deadline of the clock that is watched until it is low. Null while none is watched. */
   #watched: number | null = null;
-  /** The messages that wait until a game has been loaded, or null while none is loaded. */
+  /** The messages that wait until a game has been loaded, or null while no game is loading. */
   #held: ServerMessage[] | null = null;
   #language = '';
   #needed = 0;

@@ -9,7 +9,7 @@ export interface Published {
   play: Play;
   locale: Locale;
   announced: readonly Announced[];
-  /** Whether the player has less than ten seconds for the move. */
+  /** Whether the player's clock is low: it runs, and at most ten seconds are left. */
   low: boolean;
   /** Why the last press did nothing, until something changes. */
   refusal: Key | null;

@@ -16,8 +16,8 @@ export interface PageProps {
   /** What the page is about, from its address, for a page about one thing. */
   id: string | null;
   /**
-   * Says what was done, on the screen and to screen readers. `good` is false if it was done and has
-   * failed.
+   * Says what an act has done, on the screen and to screen readers. `good` is false if the act was
+   * carried out but its result is a failure: a nudge was sent again, and not delivered.
    */
   tell(text: string, good?: boolean): void;
 }

@@ -1,4 +1,4 @@
-/** Keeps the matches that the filters find as a file. */
+/** Saves in a file the matches that the filters find. */
 
 import type { Api } from '../api';
 import { Problem, useAct } from '../page';

@@ -13,7 +13,7 @@ const MOMENTS: readonly (readonly [Moment, string])[] = [
   ['won', 'Won'],
 ];
 
-/** The logo as an address that holds the whole image. */
+/** The theme as the frame takes it: the address of its logo holds the whole image. */
 function framed(theme: Theme) {
   const { logo } = theme;
   const url = logo === null ? null : `data:${logo.mime};base64,${logo.base64}`;

@@ -44,8 +44,9 @@ function heightOf(row: HTMLElement): number {
 }
 
 /**
- * Which rows are drawn, and how high all are. A row that was never drawn counts as high as the
- * first ones are on average. That is not changed by later ones, because the rows would jump.
+ * Which rows are drawn, and how high all are. A row that was never drawn counts as high as the mean
+ * of the rows that were drawn first. Later rows do not change that mean, because then the rows on
+ * the screen would jump.
  */
 function useWindow(keys: readonly string[]) {
   const body = useRef<HTMLTableSectionElement>(null);

@@ -26,7 +26,8 @@ export const offsetOf = (heights: readonly number[], row: number): number =>
 export function rowsShown(heights: readonly number[], top: number, height: number): Shown {
   const total = heights.length;
   if (total <= WHOLE_MAX) return { first: 0, end: total, above: 0, below: 0 };
-  let [whole, begin, behind] = [0, 0, 0]; // `begin` and `behind`: rows that end above a line
+  // `begin`: how many rows end above the visible part; `behind`: how many end above its lower edge.
+  let [whole, begin, behind] = [0, 0, 0];
   for (const row of heights) {
     whole += row;
     if (whole <= top) begin += 1;
