@@ -48,7 +48,9 @@ MB = 1024 * 1024
 
 
 def main(
-    seats: Annotated[list[int] | None, typer.Option(min=1000, help="Seats of a history. Repeat it for more.")] = None,
+    seats: Annotated[
+        list[int] | None, typer.Option(min=1000, help="Seats of a history. Repeat it for more.")
+    ] = None,
     month: Annotated[int, typer.Option(min=100, help="Matches of the month.")] = 100_000,
     rounds: Annotated[int, typer.Option(min=1, help="Calls of each kind for each history.")] = 50,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="The document to write.")] = None,

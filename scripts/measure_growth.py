@@ -80,7 +80,9 @@ class Reached:
 
 
 def main(
-    seats: Annotated[list[int] | None, typer.Option(min=2000, help="Seats of a history. Repeat it for more.")] = None,
+    seats: Annotated[
+        list[int] | None, typer.Option(min=2000, help="Seats of a history. Repeat it for more.")
+    ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="How often each size is measured.")] = 3,
     most: Annotated[
         float, typer.Option(help="Allowed ratio of a seat's cost: largest history to smallest.")

@@ -160,6 +160,7 @@ def pools_table(seed: int, day_s: int = DAY_S) -> str:
 def _days(players: int) -> int:
     """Return how many pools of a size are played.
 
-    In a small pool the figures depend on the few players that are drawn, so more of them are played.
+    The figures of a small pool depend on the few players that are drawn, so more such pools are
+    played.
     """
     return max(1, 40 // players)
