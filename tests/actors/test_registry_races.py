@@ -1,4 +1,4 @@
-"""A reading of the accounts that meets a change by an actor takes it for no change by others."""
+"""A reading of the accounts during a change by an actor does not take it for one by others."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -28,7 +28,10 @@ both_readings = pytest.mark.parametrize("reading", [follow_others, refresh_regis
 
 
 class SlowToTell:
-    """A writer that commits at once, and tells of it once `told` is set. `lost`: it never knows."""
+    """A writer that commits at once, and tells of it once `told` is set.
+
+    `lost`: it then says that the outcome is unknown.
+    """
 
     def __init__(self, writer: Any, *, lost: bool = False) -> None:
         self._writer = writer

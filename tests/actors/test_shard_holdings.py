@@ -33,7 +33,7 @@ class Node(msgspec.Struct):
     holdings: Holdings
 
     def give(self) -> None:
-        """Stop to answer for the shard of `acme`, as the keeper does before it releases it."""
+        """Stop answering for the shard of `acme`, as the keeper does before it releases it."""
         self.shards.discard(ACME)
 
     async def stake(self, player: str) -> object:

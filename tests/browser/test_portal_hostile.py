@@ -44,7 +44,7 @@ _TEXTS: Final = frozenset(
         "winnerPlayerId",
     }
 )
-"""Fields that somebody outside the portal may fill, in part or wholly, with what he likes."""
+"""Fields that somebody outside the portal may fill, in part or wholly, with whatever they like."""
 
 
 def _poisoned(value: Any, key: str = "") -> Any:

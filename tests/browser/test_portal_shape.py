@@ -235,7 +235,8 @@ _BESIDE: Final = """(title, count) => {
   const [above, beside] = [title, count].map((element) => element.getBoundingClientRect());
   return [above.top, (beside.top + beside.bottom) / 2, above.bottom];
 }"""
-"""Both measured in one layout: charts above them change their height a moment after a resize."""
+"""Gives the title's top, the middle of the count, and the title's bottom. All three are measured in
+one layout, because charts above them change their height a moment after a resize."""
 
 
 def test_the_number_of_attempts_stands_beside_their_title(admin: Visitor) -> None:

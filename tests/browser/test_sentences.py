@@ -66,7 +66,9 @@ def test_the_sentence_about_a_lost_connection_is_shown_whole_in_the_smallest_fra
 
 @pytest.mark.parametrize("shown", ["reversi"], indirect=True)
 @pytest.mark.parametrize("language", ["en", *LANGUAGES])
-def test_the_moves_can_be_stepped_through_while_one_must_pass(shown: Shown, language: str) -> None:
+def test_the_moves_can_be_stepped_through_while_the_player_must_pass(
+    shown: Shown, language: str
+) -> None:
     shown.tab.page.set_viewport_size({"width": 320, "height": 480})
     shown.says(f"{{ type: 'pgs.host', lang: '{language}' }}")
     expect(shown.tab.frame.locator("html")).to_have_attribute("lang", language)

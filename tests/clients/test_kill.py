@@ -14,7 +14,8 @@ from tests.torture.server import Server
 
 ORDERS = 120
 KILL_AFTER = (10, 40, 70, 130, 180)
-"""The service is killed when so many seats have been told. The second half are repetitions."""
+"""How many seats the program has printed when the service is killed. From the 121st on, each is a
+repetition of an earlier call."""
 
 
 @pytest.mark.torture

@@ -68,7 +68,7 @@ async def _internal(answer: Answer) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def _following(folder: Path, reload: str, *answers: Answer) -> AsyncIterator[Path]:
-    """Run the script for nodes n1, n2, … that answer so; yield the path of its file."""
+    """Run the script for nodes n1, n2, … with these answers; yield the path of its file."""
     path = folder / OWNERS_MAP
     async with AsyncExitStack() as stack:
         nodes = [

@@ -126,7 +126,7 @@ async def ok(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def only(path: str, app: App) -> App:
-    """Return an application that is `app` at one path, and `ok` at all others for other clients."""
+    """Return an application: `app` at one path, and at all others `ok`, for other clients."""
 
     async def routed(scope: Scope, receive: Receive, send: Send) -> None:
         await (app if scope.get("path") == path else ok)(scope, receive, send)

@@ -214,7 +214,7 @@ async def test_a_message_that_arrives_while_a_stopping_node_closes_the_socket_is
     peer = Peer()
 
     async def send(message: Message) -> None:
-        if message["type"] == "websocket.send":  # as hypercorn after a close
+        if message["type"] == "websocket.send":  # as hypercorn does after a close
             tried.set()
             raise UnexpectedMessageError(ASGIWebsocketState.CLOSED, message["type"])
         await peer.send(message)

@@ -74,7 +74,7 @@ async def answer_of(server: Server, raw: bytes, wait_s: float) -> list[bytes]:
     async with await server.client() as client:
         with suppress(trio.BrokenResourceError):
             await client.send(raw)
-            # An end that overtakes the answer changes it, in hypercorn too.
+            # A client that ends before the answer comes changes the answer, in hypercorn too.
             text = b""
             with trio.move_on_after(wait_s):
                 while text.startswith(CONTINUE[: len(text)]) and text.count(END) < 2:

@@ -87,7 +87,7 @@ async def node_in_process(
 
 
 async def settled(*nodes: OneNode) -> None:
-    """Return once these nodes own all shards, in even shares, and know of each other's."""
+    """Return once these nodes own all shards, in even shares, and know each shard's owner."""
     await until_shared_out([node.shards for node in nodes])
 
 

@@ -106,7 +106,7 @@ NewPlace = Callable[[str], Place]
 
 @contextmanager
 def looking_every(seconds: float) -> Iterator[None]:
-    """Let nodes look at each other so often in a block, besides the looks that notices cause.
+    """Let nodes look at each other every `seconds` in a block, besides the looks after notices.
 
     With few milliseconds, nodes share the shards out sooner. With many seconds, a node that starts
     before the others does not take the shards that it would then have to hand over.
@@ -123,7 +123,8 @@ def patient_nodes() -> Iterator[None]:
     """Let no node be taken for dead in a block, however long a busy machine keeps it waiting.
 
     Nodes also wait as long for each other's connections and handshakes: three nodes in one process
-    stop each other, most of all just after their start. The tests of fail-over keep the real times.
+    hold each other up, most of all just after their start. The tests of fail-over keep the real
+    times.
     """
     from pgs.domain import leases
     from pgs.http.nodes import connections, sockets

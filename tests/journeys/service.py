@@ -82,7 +82,7 @@ async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
 
 
 async def until_shared_out(nodes: Sequence[KeptShards]) -> None:
-    """Return once these nodes own all shards, in even shares, and know of each other's."""
+    """Return once these nodes own all shards, in even shares, and know each shard's owner."""
 
     def is_shared_out() -> bool:
         counts = [len(node.owned) for node in nodes]
@@ -147,7 +147,7 @@ class Service(msgspec.Struct, frozen=True):
         await until(lambda: all(core.parts.catalogue.published(0) == now for core in self.cores))
 
     def close_registries(self) -> None:
-        """Let every node find that its accounts were unreadable for too long, until the end."""
+        """From now on, let every node find that its accounts were unreadable for too long."""
         for core in self.cores:
             age = core.parts.registry.age
             age.renew(trio.current_time() - STALE_S)

@@ -131,7 +131,7 @@ async def test_cursors_lead_through_the_waiting_seats(admin: AdminClient) -> Non
     check_plain(await admin.call("GET", "seats?environment=live&limit=0"), "limit")
 
 
-async def test_a_seat_of_nobody_of_the_other_environment_or_without_one_is_refused(
+async def test_unknown_seats_seats_of_the_other_environment_and_calls_without_one_are_refused(
     admin: AdminClient,
 ) -> None:
     taken = await seat(admin, "ann", "a1")

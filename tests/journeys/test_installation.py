@@ -324,7 +324,7 @@ async def test_a_node_and_a_service_without_a_node_name_refuse_to_start_beside_e
         with pytest.raises(DatabaseInUse):
             async with node_in_process(seeded, tmp_path, "n2"):
                 pass
-    async with node_in_process(seeded, tmp_path, "n1") as one:  # and it takes turns
+    async with node_in_process(seeded, tmp_path, "n1") as one:  # once the service has stopped
         await settled(one)
 
 
@@ -340,7 +340,7 @@ async def test_a_node_that_gets_sigterm_ends_in_time_and_its_partners_go_on(
         assert (code, took_s < 15) == (0, True), took_s
         lines = [msgspec.json.decode(line) for line in nodes["n2"].log.read_bytes().splitlines()]
         taken = [line for line in lines if line["event"] == "shards_taken"]
-        # They were given: the new owner need not wait until the old one cannot answer any more.
+        # The old owner gave them, so the new one need not wait until it surely answers no more.
         assert all(line["wait_s"] == 0 for line in taken), taken
         for key in keys:
             again = await nodes.until_ok("n2", "/partner/matches", key, seat_body("ann", "ann"))

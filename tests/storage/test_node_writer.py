@@ -1,4 +1,4 @@
-"""The writer of a node does transactions and work on sessions in the order of their coming."""
+"""The writer of a node does transactions and work on sessions in the order in which they came."""
 
 from collections.abc import Sequence
 from typing import cast

@@ -235,7 +235,7 @@ async def test_the_shards_of_a_node_that_dies_or_hangs_are_taken_and_a_late_waki
         if how == signal.SIGSTOP:
             woken_at = time.perf_counter()
             process.send_signal(signal.SIGCONT)
-            # It may write a note down now that it took before it was stopped.
+            # It may only now write down a note that it took before it was stopped.
             await until(lambda: len(samples_since(woken_at, notes)) >= 5)
             assert samples_since(woken_at, notes)[0][1] == frozenset()
             await until_shared_among_three([one, two], notes)

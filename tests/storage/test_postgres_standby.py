@@ -58,7 +58,7 @@ def test_a_commit_whose_wait_for_the_standby_was_cancelled_is_taken_for_lost(
             operator.execute(CANCEL)
             with pytest.raises(Lost, match="not confirmed"):
                 beats[-1].result()
-        # The row is there, though no standby has it: the session began with 1.
+        # Every beat is in the row, though no standby has it. The count began at 1.
         assert operator.execute("select beat from node").fetchone() == (1 + len(beats),)
     finally:
         session.close()

@@ -1,4 +1,4 @@
-"""The waits of a process's earlier sessions follow the time for which a node answers."""
+"""How long a process waits for shards that its own earlier sessions may have taken."""
 
 import pytest
 

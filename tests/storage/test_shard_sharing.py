@@ -9,7 +9,7 @@ from pgs.storage.postgres.shard_sharing import GIVE_MAX, READY_BEATS, RETURN_S, 
 
 EVEN = share_out({}, {"n1", "n2"})
 TURNED = {shard: "n2" if name == "n1" else "n1" for shard, name in EVEN.items()}
-"""Even shares that nodes without a memory would not come to."""
+"""Even shares, each with the other node: shares that only nodes which remember them come to."""
 
 
 def look(owners: Mapping[int, str], **beats: int) -> Look:
@@ -26,7 +26,7 @@ def of(name: str, shares: Mapping[int, str]) -> set[int]:
 
 
 def given(sharing: Sharing, seen: Look, own: Collection[int]) -> list[int]:
-    """Return what the node n1 gives, if it has not begun with any shard."""
+    """Return which shards the node n1 should hand over now, if it is handing none over yet."""
     takers = {node.node.name for node in seen.nodes}
     return sharing.to_give(seen, sharing.shares(seen, takers, 9.0), own, set())
 
