@@ -211,7 +211,7 @@ export class Controller {
   #onWelcome(play: Play): void {
     const shown = runningMatchId(play);
     this.#join(shown);
-    // The join above takes the oldest running match. The others are joined without being shown.
+    // That join takes the match on the screen, or the oldest one. The others stay off the screen.
     const running = (play.session?.matches ?? []).map((match) => match.matchId);
     const others = running.filter((id, at) => (shown === null ? at > 0 : id !== shown));
     for (const matchId of others.slice(0, OTHERS_MAX)) {

@@ -1,4 +1,4 @@
-/** Eight short sounds, made of oscillators. No audio file is loaded, and one sounds at a time. */
+/** Eight short sounds, made of oscillators. No audio file is loaded. */
 
 export type SoundName = 'place' | 'theirs' | 'take' | 'check' | 'turn' | 'low' | 'won' | 'over';
 

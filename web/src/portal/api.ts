@@ -45,7 +45,7 @@ export class Unreachable extends Error {
   }
 }
 
-/** An answer that is no 200. `reason` is empty where the API gives none. */
+/** An answer that is no 2xx. `reason` is empty where the API gives none. */
 export class Refused extends Error {
   readonly status: number;
   readonly reason: string;

@@ -221,7 +221,10 @@ function Shapes() {
   );
 }
 
-/** Runs an act, and shows its failure. If the person has cancelled the act, nothing is shown. */
+/**
+ * Runs an act, and shows its failure. If the person cancels a question that the act has asked, that
+ * is the refusal that led to the question.
+ */
 export function useAct(readAgain: () => Promise<void>) {
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);

@@ -114,7 +114,10 @@ function ofText(environment: Environment, text: string): Command[] {
   return [{ ...command, name, path: found(environment, text) }];
 }
 
-/** What the palette offers for a text: pages and acts that have all its words, and an id. */
+/**
+ * What the palette offers for a text: acts and pages that have all its words, and what an id names,
+ * or else a search for matches.
+ */
 export function commandsFor(account: Account, environment: Environment, text: string): Command[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const all = [...acts(account, environment), ...pages(environment)];

@@ -75,7 +75,10 @@ function useAccount(api: Api) {
   return { account, error };
 }
 
-/** Reads again when the window gets the focus, unless unsaved input depends on the last read. */
+/**
+ * Reads again when the window gets the focus or the browser a connection, unless input is unsaved
+ * or a dialog is open.
+ */
 function useFocusReads(): void {
   useEffect(() => {
     const focused = () => {

@@ -72,7 +72,10 @@ export function claimsOf(token: string): Record<string, unknown> {
 
 const isSignedOut = () => sessionStorage.getItem(SIGNED_OUT) !== null;
 
-/** Hands an answer of the issuer to the window that asked. Returns whether there was one. */
+/**
+ * Hands an answer of the issuer to the window that asked. Returns whether this document shows
+ * nothing of its own: it brings such an answer, or is in a frame.
+ */
 export function handOver(): boolean {
   const asker = window.parent !== window ? window.parent : (window.opener as Window | null);
   if (asker === null) return false;

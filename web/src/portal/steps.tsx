@@ -95,7 +95,7 @@ export interface StepContext {
   turnOn(game: Game): void;
 }
 
-/** The path of a page that the service names. A path on another site is ignored. */
+/** The path of the portal page that the service names, or null. The host is ignored. */
 function pathIn(changeItAt: string | undefined): string | null {
   if (changeItAt === undefined || !URL.canParse(changeItAt)) return null;
   const { pathname } = new URL(changeItAt);

@@ -24,8 +24,8 @@ export function useHeight(
 }
 
 /**
- * Moves the focus to the board when the element that had it has gone, or, where nothing can take
- * the focus yet, as soon as something can.
+ * Moves the focus when the element that had it has gone: to a button of a card, the main button of
+ * the dock, or the board. Where nothing can take the focus yet, it moves as soon as something can.
  */
 export function useKeptFocus(app: RefObject<HTMLElement | null>): void {
   const last = useRef<Element | null>(null);

@@ -41,7 +41,7 @@ interface Match {
   gameId: string;
 }
 
-/** How often the match is read while its money is under way, in milliseconds. */
+/** How often the match is read until its money is recorded, in milliseconds. */
 const LOOK_MS = 1000;
 
 /** Reads the match at each event about it, and again and again until its money is recorded. */

@@ -9,7 +9,7 @@ import { DAYS_MAX, lastDays, thisMonth } from '../words/usage';
 import type { Range } from '../words/usage';
 import type { Change, View } from './usage';
 
-/** What a refused range says. */
+/** What is said of a refused range, by the reason of the refusal. */
 export const RANGE_REFUSALS: Readonly<Record<string, string>> = {
   day_not_final:
     'A day is final 30 minutes after it ends, once all its money is recorded. The latest is ',

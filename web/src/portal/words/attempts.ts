@@ -32,7 +32,7 @@ export interface Attempt {
 export const FAILURES_MAX = 10;
 /** How many times the service tries to deliver a nudge, at most. */
 const TRIES_MAX = 3;
-/** How many attempts are searched for the last nudges. */
+/** How many of the last nudges are counted, at most. */
 const STRIP_MAX = 50;
 
 /** The outcome in a word: a status, or that no answer came. */
@@ -60,7 +60,7 @@ export function lastTries(attempts: readonly Attempt[]): readonly Attempt[] {
 
 export const newest = (attempts: readonly Attempt[]) => lastTries(attempts).slice(0, STRIP_MAX);
 
-/** What the failures have in common, and what to do. null if the newest nudge was delivered. */
+/** What the newest nudge failed on, and what to do. null if it was delivered. */
 export function adviceOf(attempts: readonly Attempt[]): { title: string; does: string } | null {
   const last = lastTries(attempts)[0];
   if (last === undefined || last.delivered) return null;
@@ -177,7 +177,7 @@ export interface AttemptFilter {
   before: number | null;
 }
 
-/** Returns the attempts that a filter lets through. A text is looked for in ids and bodies. */
+/** Returns the attempts that a filter lets through. A text is looked for in ids and outcomes. */
 export function attemptsOf(
   attempts: readonly Attempt[],
   { outcome, text, since, before }: AttemptFilter,
