@@ -42,8 +42,8 @@ function isOf(refusal: LiveEvent, call: LiveEvent): boolean {
 }
 
 /**
- * Returns the rows with a new event at the front. A call takes the place of the refusal that belongs
- * to it, because the call says more.
+ * Returns the rows with a new event at the front. A call takes the place of the refusal that
+ * belongs to it, because the call says more.
  */
 export function withEvent(rows: readonly NowRow[], event: LiveEvent, number: number): NowRow[] {
   const told = rows.find((row) => isOf(row.event, event));
