@@ -59,7 +59,9 @@ def main(
     quick: Annotated[bool, typer.Option(help="A small scale, to see that it works.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The document to write; by default docs/benchmarks.md."),
+        typer.Option(
+            metavar="FILE", help="The document to write; without --quick docs/benchmarks.md."
+        ),
     ] = None,
     json: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write every round's figures there.")

@@ -3,7 +3,7 @@
 
     scripts/draw_portal.py
 
-The demo begins four weeks ago: its process has a clock that the script sets. On each day the script
+The demo begins 27 days ago: its process has a clock that the script sets. On each day the script
 plays matches with the demo's test key, and then goes on to the next one, until today.
 """
 

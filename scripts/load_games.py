@@ -46,7 +46,9 @@ def main(
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The document to write; by default docs/benchmarks.md."),
+        typer.Option(
+            metavar="FILE", help="The document to write; without other options docs/benchmarks.md."
+        ),
     ] = None,
 ) -> None:
     """Play matches to their ends."""

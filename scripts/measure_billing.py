@@ -4,7 +4,7 @@
     scripts/measure_billing.py                        10,000, 100,000 and 1,000,000 seats
     scripts/measure_billing.py --seats 2000 --seats 20000 --month 2000 --rounds 5
 
-Without options it rewrites two sections of docs/benchmarks.md; otherwise it writes only with
+Without `--seats` it rewrites two sections of docs/benchmarks.md; otherwise it writes only with
 `--out`. Calls for one day go over HTTP to one service; the partners with the different histories
 take turns. Then a month of many matches is assembled into an invoice while matches are played.
 The exit code is 1 if a limit is exceeded.

@@ -77,7 +77,9 @@ def main(
     most: Annotated[float, typer.Option(metavar="MB", help="The seats' memory limit.")] = 100.0,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The document to write; by default docs/benchmarks.md."),
+        typer.Option(
+            metavar="FILE", help="The document to write; without other options docs/benchmarks.md."
+        ),
     ] = None,
     alone: Annotated[bool, typer.Option(hidden=True)] = False,
 ) -> None:

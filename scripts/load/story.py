@@ -94,7 +94,10 @@ class Load:
         self._random, self._open = Random(mix.seed), 0
 
     async def run(self) -> None:
-        """Launch, decide and read until every row has its money. Raises `LoadFailed`."""
+        """Launch and decide; read until every row has its money, or until `DRAIN_S` have passed.
+
+        Raises `LoadFailed`.
+        """
         async with trio.open_nursery() as nursery:
             for partner_id in self.books:
                 nursery.start_soon(self._follow, partner_id)
