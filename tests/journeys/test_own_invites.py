@@ -29,8 +29,28 @@ async def test_a_stranger_finds_the_pending_invites_to_their_address_and_no_othe
         assert [one["partnerName"] for one in left] == ["Other"]
 
 
-async def test_the_list_has_one_page_and_takes_no_cursor(place: Place) -> None:
+async def test_the_invites_to_an_address_are_read_page_by_page(place: Place) -> None:
     async with open_admin(place) as admin:
+        names = ["other", "third", "fourth"]
+        for name in names:
+            await admin.command(CreatePartner(name.title(), "fay@acme.example"), name)
+        seen, path = [], "invites/mine?limit=2"
+        page = await admin.call_ok("GET", path, who="fay")
+        assert (len(page["invites"]), page["hasMore"]) == (2, True)
+        seen += page["invites"]
+        path += f"&cursor={page['nextCursor']}"
+        page = await admin.call_ok("GET", path, who="fay")
+        assert (len(page["invites"]), page["hasMore"], page["nextCursor"]) == (1, False, None)
+        seen += page["invites"]
+        assert sorted(one["partnerName"].lower() for one in seen) == sorted(names)
+        check_refusal(await admin.call("GET", path, who="gus"), 400, "invalid_cursor")
+
+
+async def test_the_list_refuses_a_limit_or_a_cursor_that_is_not_valid(place: Place) -> None:
+    async with open_admin(place) as admin:
+        for limit in ("0", "501", "x"):
+            reply = await admin.call("GET", f"invites/mine?limit={limit}", who="fay")
+            check_refusal(reply, 400, None)
         reply = await admin.call("GET", "invites/mine?cursor=x", who="fay")
         check_refusal(reply, 400, "invalid_cursor")
 

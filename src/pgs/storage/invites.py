@@ -30,14 +30,21 @@ async def invites_page(
 
 
 async def pending_for_address(
-    reader: Reader, address: str, now: int, page_size: int
+    reader: Reader, address: str, now: int, after: tuple[int, str], page_size: int
 ) -> list[tuple[str, Invite]]:
     """Return (partner id, invite) for the pending invites to an address, the newest first.
 
-    `address` is in lower case. The search covers the invites of every account.
+    `address` is in lower case. `after` is the expiry and the id of the last invite of the page
+    before; begin at `NEWEST` and an empty id. The search covers the invites of every account.
     """
+    before, invite_id = after
     rows = await reader.all(
-        "invites.pending_for_address", address=address, now=now, page_size=page_size
+        "invites.pending_for_address",
+        address=address,
+        now=now,
+        before=before,
+        after=invite_id,
+        page_size=page_size,
     )
     return [(partner_id, Invite(*rest)) for partner_id, *rest in rows]
 

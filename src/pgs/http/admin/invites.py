@@ -1,5 +1,7 @@
 """Invites, with which people become members."""
 
+import hashlib
+
 import msgspec
 
 from pgs.actors.maintenance.registers import follow_others
@@ -9,9 +11,10 @@ from pgs.domain.errors import refuse
 from pgs.domain.invites import Invite
 from pgs.domain.roles import Role
 from pgs.http.admin.authorization import AdminCall, change
-from pgs.http.admin.endpoints import admin_list, admin_read, admin_write
+from pgs.http.admin.endpoints import admin_list, admin_write
 from pgs.http.api.endpoint import Answer
-from pgs.http.api.lists import LIMIT_DEFAULT, Wanted, cut, wanted_page
+from pgs.http.api.lists import Wanted, cut, wanted_page
+from pgs.storage.columns import NEWEST
 from pgs.storage.invites import find_account_of, invites_page, pending_for_address
 
 
@@ -50,17 +53,15 @@ class OwnInvite(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class OwnInvites(msgspec.Struct, frozen=True, rename="camel"):
-    """The pending invites to the caller's address, the newest first.
-
-    There is one page, of at most 100.
-    """
+    """A page of the pending invites to the caller's address, the newest first."""
 
     invites: list[OwnInvite]
-    next_cursor: None = None
-    has_more: bool = False
+    next_cursor: str | None
+    has_more: bool
 
 
 _KIND = "admin.invites"
+_OWN_KIND = "admin.own_invites"
 
 
 def _record(call: AdminCall, invite: Invite) -> InviteRecord:
@@ -85,14 +86,18 @@ async def list_invites(call: AdminCall) -> Answer:
 
 
 async def list_own_invites(call: AdminCall) -> Answer:
-    """Return the pending invites to the caller's address. The caller needs no account."""
-    if "cursor" in call.query:
-        return refuse("invalid_cursor")  # this list has one page, so no cursor is ever issued
+    """Return the invites that the caller may accept. Callers without an account may call this."""
     parts, email = call.services.parts, call.principal.identity.email
     address = (normalise_email(email) or email).lower()
-    found = await pending_for_address(
-        parts.database.reader, address, parts.clock.now(), LIMIT_DEFAULT
+    # The cursors of this list belong to the address. Its hash fits into a cursor at any length.
+    owner = hashlib.sha256(address.encode()).hexdigest()
+    wanted = wanted_page(call, _OWN_KIND, owner=owner)
+    if not isinstance(wanted, Wanted):
+        return wanted
+    numbered = await pending_for_address(
+        parts.database.reader, address, parts.clock.now(), _place(wanted), wanted.limit + 1
     )
+    found, page = cut(call, _OWN_KIND, wanted, numbered, _position, owner=owner)
     unknown = any(parts.registry.account(partner_id) is None for partner_id, _ in found)
     if unknown and call.services.owners is not None:
         await follow_others(parts, call.services.directory)  # another node has just made an account
@@ -101,7 +106,20 @@ async def list_own_invites(call: AdminCall) -> Answer:
         account = parts.registry.account(partner_id)
         if account is not None and same_address(invite.email, email):
             own.append(OwnInvite(invite.invite_id, account.name, invite.role, invite.expires_at))
-    return OwnInvites(own)
+    return OwnInvites(own, page.next_cursor, page.has_more)
+
+
+def _position(found: tuple[str, Invite]) -> str:
+    """Return the place of an invite in the list of its address; `_place` reads it."""
+    _, invite = found
+    return f"{invite.expires_at}:{invite.invite_id}"
+
+
+def _place(wanted: Wanted) -> tuple[int, str]:
+    if not isinstance(wanted.after, str):
+        return NEWEST, ""
+    expires_at, _, invite_id = wanted.after.partition(":")
+    return int(expires_at), invite_id
 
 
 async def create_invite(call: AdminCall) -> Answer:
@@ -132,14 +150,7 @@ async def revoke_invite(call: AdminCall) -> Answer:
 
 ENDPOINTS = (
     admin_list("invites", list_invites, InvitePage, "The account's invites"),
-    admin_read(
-        "invites/mine",
-        list_own_invites,
-        OwnInvites,
-        "The invites to the caller's address",
-        query=frozenset({"cursor"}),
-        errors=("invalid_cursor",),
-    ),
+    admin_list("invites/mine", list_own_invites, OwnInvites, "The invites to the caller's address"),
     admin_write(
         "POST",
         "invites",

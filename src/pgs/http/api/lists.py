@@ -68,18 +68,22 @@ def wanted_limit(call: AccountCall) -> int | BadRequest:
 
 
 def wanted_page(
-    call: AccountCall, kind: str, environment: Environment = OF_THE_ACCOUNT
+    call: AccountCall,
+    kind: str,
+    environment: Environment = OF_THE_ACCOUNT,
+    owner: str | None = None,
 ) -> Wanted | Refusal | BadRequest:
-    """Return the page of the list `kind` that a call asks for, or what is wrong with the call."""
+    """Return the page of the list `kind` that a call asks for, or what is wrong with the call.
+
+    `owner` names whose list it is. None: the list of the caller's account.
+    """
     limit = wanted_limit(call)
     if isinstance(limit, BadRequest):
         return limit
     text = call.query.get("cursor")
     if text is None:
         return Wanted(limit, None)
-    after = read_cursor(
-        call.services.parts.ring, text, kind, call.principal.account.partner_id, environment
-    )
+    after = read_cursor(call.services.parts.ring, text, kind, _owner(call, owner), environment)
     return refuse("invalid_cursor") if after is None else Wanted(limit, after)
 
 
@@ -90,15 +94,16 @@ def cut(
     found: Sequence[T],
     position: Callable[[T], str | int],
     environment: Environment = OF_THE_ACCOUNT,
+    owner: str | None = None,
 ) -> tuple[Sequence[T], Page]:
     """Return the entries of the page, and the cursor of the next page.
 
     `found` are the entries after the wanted position: at least one more than `limit` if there are
-    that many. `position` returns an entry's position.
+    that many. `position` returns an entry's position. `owner` is as in `wanted_page`.
     """
     shown = found[: wanted.limit]
     last = position(shown[-1]) if len(found) > wanted.limit else None
-    return shown, page_to(call, kind, last, environment)
+    return shown, page_to(call, kind, last, environment, owner)
 
 
 def page_to(
@@ -106,13 +111,17 @@ def page_to(
     kind: str,
     last: str | int | None,
     environment: Environment = OF_THE_ACCOUNT,
+    owner: str | None = None,
 ) -> Page:
     """Return the cursor of the page after the position `last`; no cursor if `last` is None."""
     if last is None:
         return Page(None, has_more=False)
-    partner_id = call.principal.account.partner_id
-    cursor = make_cursor(call.services.parts.ring, kind, partner_id, environment, last)
+    cursor = make_cursor(call.services.parts.ring, kind, _owner(call, owner), environment, last)
     return Page(cursor, has_more=True)
+
+
+def _owner(call: AccountCall, owner: str | None) -> str:
+    return call.principal.account.partner_id if owner is None else owner
 
 
 def follow(entries: Sequence[T], wanted: Wanted, position: Callable[[T], str]) -> Sequence[T]:

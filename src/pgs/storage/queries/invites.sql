@@ -55,5 +55,6 @@ select partner_id, invite_id, email, role, created_at, expires_at, accepted_by, 
 from invite
 where lower(email) = :address and accepted_by is null and revoked_at is null
   and expires_at > :now
+  and (expires_at < :before or (expires_at = :before and invite_id > :after))
 order by expires_at desc, invite_id
 limit :page_size;
