@@ -39,7 +39,13 @@ async def test_every_path_of_the_portal_has_the_document_and_its_policy(
 ) -> None:
     app = edge(make_pages("", _read(built)))
     async with serving(serve_app, app) as server, await server.client() as client:
-        for path in ("/portal", "/portal/test/keys", "/portal/signed-in?code=x", "/portal/a/b/c"):
+        for path in (
+            "/portal",
+            "/portal/",
+            "/portal/test/keys",
+            "/portal/signed-in?code=x",
+            "/portal/a/b/c",
+        ):
             answer = await client.get(path)
             assert answer.status == 200, path
             assert answer.headers["cache-control"] == "no-store"

@@ -130,9 +130,10 @@ def content_security_policy(issuer: str) -> str:
 def add_portal(app: QuartTrio, portal: Portal) -> None:
     """Let `app` serve the portal."""
 
-    @app.get("/portal", defaults={"path": ""})
+    @app.get("/portal")
+    @app.get("/portal/")
     @app.get("/portal/<path:path>")
-    async def _document(path: str) -> Response:
+    async def _document(path: str = "") -> Response:
         headers = dict(portal.headers)
         if path == "signed-in" and request.args.get("state", "").startswith(WINDOW_MARK):
             del headers["Cross-Origin-Opener-Policy"]
