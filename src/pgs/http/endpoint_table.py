@@ -13,7 +13,8 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *admin.ENDPOINTS,
     *game.ENDPOINTS,
 )
-"""One row for each JSON call. The dispatcher, the edge's body limits and tests read it."""
+"""One row for each JSON call. The dispatcher, the edge's body limits, the published reference and
+tests read it."""
 
 WEBSOCKETS: Final[Mapping[str, SocketHandler]] = {**game.SOCKETS}
 """The WebSockets, by path."""

@@ -32,7 +32,7 @@ async def read_prices(call: AdminCall) -> Answer:
 
 
 async def set_prices(call: AdminCall) -> Answer:
-    """Replace all prices."""
+    """Replace all prices of an environment."""
     body: Prices = call.body
     reply = await change(call, SetPrices, environment_of(call), body.prices)
     return _record(call, reply) if isinstance(reply, Account) else reply

@@ -46,7 +46,7 @@ class GameSession(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Welcome(GameSession, frozen=True, tag_field="type", tag="welcome", rename="camel"):
-    """The socket's first message."""
+    """The socket's first message, unless the session cannot be read."""
 
 
 async def read_own(services: Services, session: Session) -> dict[str, Any]:

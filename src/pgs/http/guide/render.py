@@ -30,7 +30,10 @@ _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 def as_published(text: str) -> str:
-    """Return Markdown with links to published pages only; of other links, only the text is kept."""
+    """Return Markdown whose links to files of the checkout lead to published pages.
+
+    Of a link to another file and of an image, only the text is kept. Other links stay as they are.
+    """
     return _LINK.sub(_target, _IMAGE.sub(r"\1", text))
 
 

@@ -160,7 +160,8 @@ class AcceptedSocket:
         direct: DirectSocket | None = None,
     ) -> None:
         self.code: int | None = None
-        """The code with which this side closes the socket; None until it does."""
+        """The code with which this side closes the socket; None until it does, and once the
+        client has left."""
 
         self._limits = limits
         self._on_event = on_event

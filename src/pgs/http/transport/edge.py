@@ -1,8 +1,9 @@
-"""The outermost layer, which every request and every response passes.
+"""The outermost layer, which every request and every response passes, except those of the lane.
 
 It refuses malformed heads and bodies that are too long or too slow, gives each request its id, adds
 headers to responses, turns an exception into a 500 without details, and writes the access log. The
-body of its own responses is JSON: `{"error": message}`.
+body of its own responses is JSON: `{"error": message}`. The lane uses its settings, its request ids
+and its log.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Makes the heads of the lane's responses from templates, each of which is made once."""
+"""Makes the heads of the lane's responses from templates, which are kept."""
 
 from email.utils import formatdate
 from http import HTTPStatus
