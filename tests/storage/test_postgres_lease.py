@@ -145,11 +145,15 @@ def test_no_session_ends_itself(sessions: Enter) -> None:
     assert lease.end_session(one.connection, seen) is False
 
 
-def test_a_node_that_is_drained_stays_so_in_its_next_session_and_a_stopped_one_does_not(
+def test_a_node_that_is_drained_stays_so_when_it_stops_and_starts_and_another_does_not(
     sessions: Enter, url: str
 ) -> None:
     one, _ = sessions("n1")
-    states: list[tuple[lease.State, lease.State]] = [("draining", "draining"), ("stopping", "up")]
+    states: list[tuple[lease.State, lease.State]] = [
+        ("stopping", "up"),
+        ("draining", "draining"),
+        ("stopping", "draining"),
+    ]
     for state, then in states:
         assert lease.set_state(one.connection, "n1", state)
         one, _ = sessions("n1")

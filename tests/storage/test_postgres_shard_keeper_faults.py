@@ -138,7 +138,7 @@ async def test_a_node_without_a_session_stops_at_once(url: str) -> None:
     assert (node.released, node.drops) == ([], 0)
 
 
-async def test_a_node_without_shards_stops_at_once_and_is_seen_to_stop(
+async def test_a_drained_node_without_shards_stops_at_once_and_stays_drained(
     url: str, operator: psycopg.Connection[Any]
 ) -> None:
     async with owner_of_all(url) as one:
@@ -146,7 +146,7 @@ async def test_a_node_without_shards_stops_at_once_and_is_seen_to_stop(
         async with owner_of_all(url, "n2"):
             with trio.fail_after(PATIENCE_S):
                 await one.keeper.stop()
-    assert operator.execute("select state from node where name = 'n1'").fetchone() == ("stopping",)
+    assert operator.execute("select state from node where name = 'n1'").fetchone() == ("draining",)
 
 
 async def test_a_stop_hands_over_the_shards_too_that_the_node_was_just_taking(

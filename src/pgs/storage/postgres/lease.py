@@ -64,7 +64,10 @@ _ENTER: Final = (
 _BEAT: Final = (
     "update node set beat = beat + 1 where name = $1 and session = $2::bigint returning beat"
 )
-_SET_STATE: Final = "update node set state = $1 where name = $2 returning name"
+_SET_STATE: Final = (
+    "update node set state = case state when 'draining' then 'draining' else $1 end "
+    "where name = $2 returning name"
+)
 _NODES: Final = (
     # Only constants are put into this text.
     "select n.name, n.address, n.session, n.beat, n.state, l.pid from node n "  # noqa: S608
@@ -233,7 +236,10 @@ def hand_over(session: WritingSession, name: str, number: int, shards: Sequence[
 
 
 def set_state(connection: Connection, name: str, state: State) -> bool:
-    """Set whether a node takes shards; return whether there is such a node."""
+    """Set whether a node takes shards; return whether there is such a node.
+
+    A node that is drained stays so: only an operator ends that.
+    """
     return bool(connection.command(_SET_STATE, *literals([state, name])))
 
 
