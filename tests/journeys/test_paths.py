@@ -116,6 +116,8 @@ def test_head_is_answered_without_a_body(client: SyncClient) -> None:
         "?cursor=x",
         "?waitSeconds=99",
         "?a=%F0%9F%8E%B2",
+        "?a=%00",
+        "?a=%FF&%FF=1&b=%",
     ],
 )
 def test_unknown_parameters_are_ignored(client: SyncClient, known: Partner, query: str) -> None:
@@ -132,7 +134,7 @@ def test_unknown_parameters_are_ignored(client: SyncClient, known: Partner, quer
         "limit=%",
         "limit=%zz",
         "limit=%FF",
-        "a=%00",
+        "since=%00",
     ],
 )
 def test_a_repeated_or_undecodable_parameter_is_a_plain_400(
@@ -150,6 +152,29 @@ def test_anything_but_a_cursor_is_an_invalid_cursor(
     check_refusal(
         client.call("GET", f"/partner/results?cursor={cursor}", known.test), 400, "invalid_cursor"
     )
+
+
+@pytest.mark.parametrize("value", ["%00", "%FF", "%", "%zz"])
+@pytest.mark.parametrize(
+    ("target", "status", "reason", "extras"),
+    [
+        ("usage?to=20260101&from=", 400, "malformed_day", {"parameter": "from"}),
+        ("seat-summary?from=20260101&to=", 400, "malformed_day", {"parameter": "to"}),
+        ("invoices?status=", 400, "invoice_status_invalid", {}),
+        ("tiers?gameId=", 403, "game_not_licensed", {}),
+    ],
+)
+def test_a_value_that_is_not_text_is_refused_like_any_other_wrong_value(
+    client: SyncClient,
+    known: Partner,
+    target: str,
+    status: int,
+    reason: str,
+    extras: dict[str, str],
+    value: str,
+) -> None:
+    reply = client.call("GET", f"/partner/{target}{value}", known.test)
+    check_refusal(reply, status, reason, **extras)
 
 
 @pytest.mark.parametrize(

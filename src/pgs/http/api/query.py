@@ -1,4 +1,4 @@
-"""Parses query strings. Repeated known parameters and invalid UTF-8 are refused."""
+"""Parses query strings. Known parameters that are repeated or are not text are refused."""
 
 import re
 from typing import Final
@@ -10,23 +10,27 @@ MAX_PARAMETERS: Final = 32
 """Parameters of a query string. No call knows half as many. MAX_TARGET_BYTES limits their
 length."""
 
-UNREADABLE_CURSOR: Final = "\N{REPLACEMENT CHARACTER}"
-"""Replaces a cursor that is not valid text. The call refuses it with `invalid_cursor`, like every
-other cursor that was not issued here."""
+UNREADABLE: Final = "\N{REPLACEMENT CHARACTER}"
+"""Replaces a value that is not valid text, if the parameter is in `REFUSED_BY_CALL`. It is no
+cursor, day, status or game, so the call refuses it like every other wrong value."""
+
+REFUSED_BY_CALL: Final = frozenset({"cursor", "from", "to", "status", "gameId"})
+"""Parameters whose wrong values have a `reason`, such as `malformed_day`. A value that is not text
+is one of them, so it must get the same `reason`."""
 
 _BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _DIGITS = re.compile(r"[0-9]{1,6}", re.ASCII)
 
 _TOO_MANY: Final = BadRequest("The query string has too many parameters.")
-_NOT_TEXT: Final = BadRequest("The query string is not percent-encoded UTF-8 text.")
 
 
 def parse_query(raw: bytes, known: frozenset[str]) -> dict[str, str] | BadRequest:
     """Return the value of each parameter in `known` that the query string `raw` has.
 
     `raw` is undecoded and without `?`. `+` is a space; a name without `=` has the empty value. A
-    repeated known parameter is refused, since only one of its values could be used. Bad escapes and
-    NUL are refused, except in a cursor. Unknown parameters are ignored, even repeated ones.
+    repeated known parameter is refused, since only one of its values could be used. A value with a
+    bad escape, invalid UTF-8 or NUL is refused, or is `UNREADABLE` if the parameter is in
+    `REFUSED_BY_CALL`. Unknown parameters are ignored, whatever they hold.
     """
     if not raw:
         return {}
@@ -39,14 +43,15 @@ def parse_query(raw: bytes, known: frozenset[str]) -> dict[str, str] | BadReques
             continue
         raw_name, _, raw_value = pair.partition(b"=")
         name, value = _text(raw_name), _text(raw_value)
-        if value is None and name == "cursor" and name in known:
-            value = UNREADABLE_CURSOR
-        if name is None or value is None:
-            return _NOT_TEXT
+        if name is None or name not in known:
+            continue
+        if value is None and name in REFUSED_BY_CALL:
+            value = UNREADABLE
+        if value is None:
+            return BadRequest(f"Query parameter `{name}` is not percent-encoded UTF-8 text.")
         if name in found:
             return BadRequest(f"Query parameter `{name}` is given more than once.")
-        if name in known:
-            found[name] = value
+        found[name] = value
     return found
 
 
