@@ -132,6 +132,22 @@ async def test_a_text_that_is_no_utf_8_is_a_failed_read_and_no_bug(tmp_path: Pat
     reader.close()
 
 
+async def test_no_statement_stays_open_after_a_read_or_a_failed_read(tmp_path: Path) -> None:
+    # An open statement would hold back the write-ahead log, and show later reads an earlier moment.
+    create_database(tmp_path / "pgs.db")
+    connection = connect(tmp_path / "pgs.db")
+    connection.execute("create table heartbeat (name text, beats text)")
+    connection.execute("insert into heartbeat values ('writes', '1'), ('writes', '2')")
+    reader = SqliteReader(connection)
+    assert await reader.one("heartbeat.writes") == ("1",)
+    assert connection.txn_state() == apsw.SQLITE_TXN_NONE
+    connection.execute("update heartbeat set beats = cast(x'ff' as text)")
+    with pytest.raises(ReadFailed):
+        await reader.one("heartbeat.writes")
+    assert connection.txn_state() == apsw.SQLITE_TXN_NONE
+    reader.close()
+
+
 def test_a_missing_file_is_not_made(tmp_path: Path) -> None:
     with pytest.raises(apsw.CantOpenError):
         opened((tmp_path / "missing.db").as_uri(), 0)
