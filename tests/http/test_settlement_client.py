@@ -10,6 +10,7 @@ import trio
 from trio.testing import MockClock
 
 from pgs.actors.ports import UndefinedAnswer
+from pgs.actors.seating.settlement_call import ANSWER_S, SLOT_WAIT_S
 from pgs.app import open_core
 from pgs.config import BadSettings, Config
 from pgs.domain.payouts import Payout
@@ -215,3 +216,7 @@ async def test_a_token_file_that_cannot_be_read_ends_the_start_before_the_folder
         async with open_core(config, inline=True):
             pass
     assert not (tmp_path / "data").exists()
+
+
+def test_a_call_that_had_to_wait_for_a_slot_still_has_its_whole_time() -> None:
+    assert SLOT_WAIT_S + CALL_S <= ANSWER_S

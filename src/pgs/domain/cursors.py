@@ -17,7 +17,8 @@ CURSOR_MAX: Final = 512
 """Characters of the longest cursor that is read. A cursor with a position of 64 characters has
 about 200."""
 
-_FORMAT = "pgc1"
+FORMAT: Final = "pgc1"
+"""The first part of every cursor. It names the format of the rest."""
 _PURPOSE = "cursor"
 
 _MAC_BYTES = 16
@@ -42,7 +43,7 @@ def make_cursor(
     """Return the cursor for `position` in the list `kind`, such as `results`; URL-safe ASCII."""
     key = ring.current
     payload = _Payload(kind, partner_id, environment, position)
-    head = f"{_FORMAT}.{key.kid}.{base64url.encode(_ENCODER.encode(payload))}"
+    head = f"{FORMAT}.{key.kid}.{base64url.encode(_ENCODER.encode(payload))}"
     return f"{head}.{sign(key, _PURPOSE, head, _MAC_BYTES)}"
 
 
@@ -56,7 +57,7 @@ def read_cursor(
     if len(text) > CURSOR_MAX or not text.isascii():
         return None
     parts = text.split(".")
-    if len(parts) != 4 or parts[0] != _FORMAT:
+    if len(parts) != 4 or parts[0] != FORMAT:
         return None
     _, kid, encoded, mac = parts
     key = ring.find(kid)

@@ -40,7 +40,10 @@ _RANDOM_CHARACTERS = 37
 _CHECKSUM_CHARACTERS = 6
 """Characters of a key's checksum: as many as a CRC-32 takes in base62."""
 
-_KEY_LENGTH = len("pgs_live_") + 46
+KEY_MARKS: Final = ("pgs_live_", "pgs_test_")
+"""How the keys of the two environments begin."""
+
+_KEY_LENGTH = len(KEY_MARKS[0]) + 46
 _KEY = re.compile(r"pgs_(live|test)_([0-9A-Za-z]{3})[0-9A-Za-z]{43}", re.ASCII)
 # RFC 9110, section 11.4: the scheme in any case, one or more spaces, then a token68.
 _BEARER = re.compile(rb"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/-]+=*)")

@@ -7,6 +7,9 @@ from pgs.domain import base64url
 WEBHOOK_SECRET_BYTES: Final = 32
 """Bytes of randomness in a webhook's signing secret: as many as HMAC-SHA256 produces."""
 
+SIGNING_MARK: Final = "whsec_"
+"""How every signing secret of a webhook begins."""
+
 HIDDEN: Final = "<hidden>"
 """What a repr shows in place of a secret."""
 
@@ -37,10 +40,12 @@ class HidesSecrets:
 
 
 def webhook_secret(entropy: bytes) -> str:
-    """Return `whsec_` and 43 base64url characters. The HMAC key is this whole text in UTF-8.
+    """Return `SIGNING_MARK` and 43 base64url characters.
+
+    The HMAC key is this whole text in UTF-8.
 
     `entropy` is exactly `WEBHOOK_SECRET_BYTES` random bytes (else ValueError).
     """
     if len(entropy) != WEBHOOK_SECRET_BYTES:
         raise ValueError(f"a webhook secret takes {WEBHOOK_SECRET_BYTES} bytes")
-    return f"whsec_{base64url.encode(entropy)}"
+    return f"{SIGNING_MARK}{base64url.encode(entropy)}"

@@ -39,7 +39,8 @@ TOKEN_MAX: Final = 1024
 """Characters of the longest token that is read. The longest names, at four UTF-8 bytes a character,
 make about 630."""
 
-_FORMAT = "pgs1"
+FORMAT: Final = "pgs1"
+"""The first part of every token. It names the format of the rest."""
 _PURPOSE = "session"
 
 
@@ -68,7 +69,7 @@ def sign_session(claims: SessionClaims, ring: KeyRing) -> str:
     """Return the token for `claims`, signed with the ring's current key."""
     key = ring.current
     head = (
-        f"{_FORMAT}.{slot_of(claims.partner_id)}.{key.kid}."
+        f"{FORMAT}.{slot_of(claims.partner_id)}.{key.kid}."
         f"{base64url.encode(_ENCODER.encode(claims))}"
     )
     return f"{head}.{sign(key, _PURPOSE, head)}"
@@ -82,7 +83,7 @@ def read_session(token: str, ring: KeyRing) -> SessionClaims | None:
     if len(token) > TOKEN_MAX or not token.isascii():
         return None
     parts = token.split(".")
-    if len(parts) != 5 or parts[0] != _FORMAT:
+    if len(parts) != 5 or parts[0] != FORMAT:
         return None
     _, slot, kid, payload, mac = parts
     key = ring.find(kid)

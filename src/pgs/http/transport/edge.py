@@ -6,13 +6,13 @@ body of its own responses is JSON: `{"error": message}`. The lane uses its setti
 and its log.
 """
 
-import re
 from collections.abc import Callable
 from typing import Final
 
 import structlog
 import trio
 
+from pgs.domain.hidden_credentials import without_credentials
 from pgs.http.transport.asgi import App, Headers, OnEvent, Receive, Scope, Send, ignore_event
 from pgs.http.transport.direct import DirectApp
 from pgs.http.transport.exchange import (
@@ -36,11 +36,6 @@ sending slowly gets no more time."""
 LOGGED_PATH_CHARS: Final = 200
 """Characters of a path in the log. The longest route has about 120 with
 ids of usual length."""
-
-_MARKS: Final = ("pgs_live_", "pgs_test_", "pgs1.", "pgc1.", "whsec_")
-"""How keys, tokens, cursors and signing secrets begin. A client may have put one into a path."""
-
-_CREDENTIAL = re.compile(f"({'|'.join(map(re.escape, _MARKS))})[^/]+")
 
 _SURFACES: Final = frozenset({"partner", "game", "embed", "docs", "internal"})
 
@@ -176,10 +171,8 @@ def _log_request(request_id: str, method: str, path: str, status: int, duration_
 
 
 def shown(path: str) -> str:
-    """Return a path for the log, without credentials. Few paths need the replacement."""
-    if any(mark in path for mark in _MARKS):
-        path = _CREDENTIAL.sub(r"\1[hidden]", path)
-    return path[:LOGGED_PATH_CHARS]
+    """Return a path for the log: without credentials, of at most `LOGGED_PATH_CHARS`."""
+    return without_credentials(path)[:LOGGED_PATH_CHARS]
 
 
 def _surface_of(path: str) -> str:

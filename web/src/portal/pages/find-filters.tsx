@@ -2,12 +2,9 @@
 
 import type { ComponentChildren } from 'preact';
 import { Button } from '../parts/button';
-import { daysIn, isDay, plusDays } from '../parts/days';
+import { DAYS_MAX, daysIn, isDay, plusDays } from '../parts/days';
 import { Choice, Day, Pick } from '../parts/filters';
 import { Empty, Note } from '../parts/note';
-
-/** Days that the service lists at once. */
-const DAYS_MAX = 92;
 
 const STATUSES = [
   ['', 'All'],

@@ -2,10 +2,10 @@
 
 import type { Refused } from '../api';
 import { Button } from '../parts/button';
-import { daysIn, shortDay } from '../parts/days';
+import { DAYS_MAX, daysIn, shortDay } from '../parts/days';
 import { Choice, Day } from '../parts/filters';
 import { Note } from '../parts/note';
-import { DAYS_MAX, lastDays, thisMonth } from '../words/usage';
+import { lastDays, thisMonth } from '../words/usage';
 import type { Range } from '../words/usage';
 import type { Change, View } from './usage';
 
@@ -22,7 +22,7 @@ const SPANS: readonly (readonly [string, string])[] = [
   ['7', '7 days'],
   ['14', '14 days'],
   ['month', 'Month'],
-  ['92', `${DAYS_MAX} days`],
+  [String(DAYS_MAX), `${DAYS_MAX} days`],
 ];
 
 const spanOf = (name: string, latest: string): Range =>

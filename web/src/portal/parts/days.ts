@@ -1,5 +1,8 @@
 /** Days as the billing calls write them, `yyyymmdd` in UTC, and as people read them. */
 
+/** The most days of one call, both ends counted. */
+export const DAYS_MAX = 92;
+
 const DAY_MS = 86_400_000;
 
 const short = new Intl.DateTimeFormat('en-GB', {

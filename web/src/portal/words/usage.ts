@@ -3,8 +3,6 @@
 import { daysIn, longDay, plusDays, shortDay } from '../parts/days';
 import { countOf, dollars } from '../parts/format';
 
-/** The most days that a range may have. */
-export const DAYS_MAX = 92;
 const DAYS_AT_FIRST = 14;
 
 export interface Figures {
