@@ -89,7 +89,8 @@ async def list_own_invites(call: AdminCall) -> Answer:
     """Return the invites that the caller may accept. Callers without an account may call this."""
     parts, email = call.services.parts, call.principal.identity.email
     address = (normalise_email(email) or email).lower()
-    # The cursors of this list belong to the address. Its hash fits into a cursor at any length.
+    # The cursors of this list belong to the address. They contain its hash, because the address
+    # itself may be too long for a cursor.
     owner = hashlib.sha256(address.encode()).hexdigest()
     wanted = wanted_page(call, _OWN_KIND, owner=owner)
     if not isinstance(wanted, Wanted):
@@ -100,7 +101,8 @@ async def list_own_invites(call: AdminCall) -> Answer:
     found, page = cut(call, _OWN_KIND, wanted, numbered, _position, owner=owner)
     unknown = any(parts.registry.account(partner_id) is None for partner_id, _ in found)
     if unknown and call.services.owners is not None:
-        await follow_others(parts, call.services.directory)  # another node has just made an account
+        # Another node has made the account since this node last read the accounts.
+        await follow_others(parts, call.services.directory)
     own = []
     for partner_id, invite in found:
         account = parts.registry.account(partner_id)

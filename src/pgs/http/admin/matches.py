@@ -95,7 +95,7 @@ async def list_matches(call: AdminCall) -> Answer:
 
 
 def _span_asked(call: AdminCall) -> Span | Refusal | BadRequest:
-    """Return the status, time, game and tier of the matches that the query asks for."""
+    """Return the status, time, game and tier that the query asks for, or what is wrong with it."""
     text = call.query.get("status")
     status = None if text is None else _STATUSES.get(text)
     if text is not None and status is None:
@@ -114,7 +114,7 @@ def _span_asked(call: AdminCall) -> Span | Refusal | BadRequest:
 async def _page_by_time(
     call: AdminCall, environment: Environment, wanted: Wanted, span: Span
 ) -> tuple[list[str], Page]:
-    """Return the ids of a page of the matches of a span, the newest first."""
+    """Return the ids of a page of the matches that fit `span`, the newest first."""
     before: TimedMatch | None = None
     if isinstance(wanted.after, str):
         at, _, match_id = wanted.after.partition(".")
@@ -160,7 +160,7 @@ async def _find(
 
 
 def _fits(call: AdminCall, found: MatchWithSeats, span: Span) -> bool:
-    """Return whether a match is in the span, and one of its seats fits every filter for seats."""
+    """Return whether a match fits `span`, and one of its seats fits every filter for seats."""
     asked = {name: value for name, value in call.query.items() if name in _OF_A_SEAT}
     return support.is_in(span, found.match) and (
         not asked

@@ -1,4 +1,4 @@
-"""Tells an account's live stream of the calls that are made with its keys."""
+"""Reports the calls that are made with an account's keys to the live stream of the account."""
 
 from pgs.actors.activity_events import tell_of_call, tell_of_refusal
 from pgs.domain.errors import BadRequest, Refusal, message_of
@@ -10,9 +10,9 @@ from pgs.http.api.services import Services
 def tell_of_refused(
     services: Services, endpoint: Endpoint, verdict: Verdict, answer: Answer
 ) -> None:
-    """Tell the live stream of a refused call, whichever step refused it.
+    """Report a refused call to the account's live stream, whichever step refused it.
 
-    It is told only if the refusal has a reason and the call's key is known.
+    Do so only if the refusal has a reason and the call's key is known.
     """
     reason = _reason(answer)
     if verdict.known is not None and reason is not None:
@@ -29,7 +29,7 @@ def tell_of_answered(
     status: int,
     seconds: float,
 ) -> None:
-    """Tell the live stream of an answered call, if its key is known."""
+    """Report an answered call to the account's live stream, if the call's key is known."""
     if verdict.known is None:
         return
     account, key = verdict.known.account, verdict.known.key

@@ -49,7 +49,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 class _KeyVerdict(msgspec.Struct, frozen=True):
-    """The part of a verdict that depends only on a published key.
+    """The part of a verdict that depends only on the registry's record of a key and its account.
 
     `principal`: who calls, with the pinned version. `pin`: the header that states that version.
     `refusal`: why every call with this key is refused, or None.
@@ -79,8 +79,8 @@ def unauthorised(services: Services) -> tuple[tuple[bytes, bytes], ...]:
 class KeyAuthenticator:
     """Authenticates calls with an API key.
 
-    The part of a verdict that depends only on the published key is kept. It is made again when the
-    registry publishes another state of the key.
+    The part of a verdict that depends only on the registry's record of the key and its account is
+    kept. It is made again when the registry has another record.
     """
 
     def __init__(self, services: Services) -> None:
@@ -156,10 +156,11 @@ class KeyAuthenticator:
         stamps: _Stamps,
         at: int,
     ) -> Verdict:
-        """Return the verdict of the last steps on a key that may make calls.
+        """Take the last steps for a key that may make calls; return the verdict on the call.
 
         `named`: the versions that the call asks for. `judge` skips these steps if the call asks for
-        no version, no version has a notice, and the endpoint takes keys of both environments.
+        no version, no notice of a version's end has been given, and the endpoint takes keys of both
+        environments.
         """
         services, known, principal = self._services, key_verdict.known, key_verdict.principal
         # 7. The version. 8. The kind of key.

@@ -30,8 +30,9 @@ MAX_DIGITS: Final = 1000
 field takes far fewer. The first reading accepts what msgspec does, up to 4,300 digits."""
 
 MAX_SAFE_INTEGER: Final = 2**53
-"""Units, for example cents or seconds, in the largest integer of a body. A JSON reader that keeps
-numbers as doubles, as many do (RFC 8259, section 6), represents every integer up to it exactly."""
+"""Units, such as cents or seconds, that an integer in a body may count. A JSON reader that keeps
+numbers as doubles, as many do (RFC 8259, section 6), represents every integer up to this one
+exactly."""
 
 SafeInt = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
 """An integer field of a request. Its values are exact in JSON and fit into a bigint column."""
@@ -92,7 +93,8 @@ def decode_object(raw: bytes) -> dict[str, object] | BadRequest:
     except RecursionError:
         return _TOO_DEEP
     except msgspec.ValidationError:
-        # The decoder expects no type, so the fault can only be a number out of msgspec's range.
+        # Any type of value is accepted here, so msgspec raises this error only for a number out of
+        # its range.
         return _second_look(raw) or _NUMBER
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         return not_json(raw, error)

@@ -151,7 +151,11 @@ class Dispatcher:
         return path in self._websockets
 
     def find_direct(self, method: str, path: bytes) -> Found | None:
-        """Return the endpoint and the values in the path; None if it is missing or may stream."""
+        """Return the endpoint and the values in the path.
+
+        None if there is no such endpoint, or if it belongs to the admin API: a call of that API may
+        stream, or turn out to be for another node.
+        """
         found = self._routes.find(path)
         endpoint = found[0].get(method) if found else None
         if found is None or endpoint is None or endpoint.credential == "identity":
@@ -206,7 +210,7 @@ class Dispatcher:
         return Handled(verdict, answer, response, headers, started)
 
     def _tell(self, handled: Handled, request: Request, raw_path: bytes, status: int) -> None:
-        """8. Count the answer, and tell the account's live stream of it."""
+        """8. Count the answer, and report it to the account's live stream."""
         seconds = self._services.parts.system.now() - handled.started
         self._services.on_request(request.endpoint.path, status, seconds)
         tell_of_answered(request, handled.verdict, handled.answer, raw_path, status, seconds)

@@ -179,7 +179,7 @@ class Endpoint(msgspec.Struct, frozen=True):
     """The body names a game and a player, which are checked before its other fields."""
 
     is_replay: Callable[[CallBy[Any]], Awaitable[bool]] | None = None
-    """Tells whether a launch repeats an earlier one. A replay is answered although the licence of
+    """Tells whether a launch repeats an earlier one. A replay is answered even if the licence of
     its game has ended."""
 
     spellings: Mapping[str, str] = {}

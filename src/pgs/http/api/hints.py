@@ -85,7 +85,10 @@ def explained(refusal: Refusal, path: Mapping[str, str], query_string: bytes) ->
 
 
 def missing_field(name: str, given: Iterable[str]) -> str:
-    """Return the sentence for a missing field; it names a sent field that was likely meant."""
+    """Return the sentence for a missing field.
+
+    If a field in `given` has a similar name, the sentence asks whether the missing one was meant.
+    """
     return f"Field `{name}` is required.{_instead(name, given, 'The body')}"
 
 

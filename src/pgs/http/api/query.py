@@ -15,8 +15,8 @@ UNREADABLE: Final = "\N{REPLACEMENT CHARACTER}"
 cursor, day, status or game, so the call refuses it like every other wrong value."""
 
 REFUSED_BY_CALL: Final = frozenset({"cursor", "from", "to", "status", "gameId"})
-"""Parameters whose wrong values have a `reason`, such as `malformed_day`. A value that is not text
-is one of them, so it must get the same `reason`."""
+"""Parameters whose wrong values are refused with a `reason`, such as `malformed_day`. A value that
+is not text is a wrong value too, so it must get the same `reason`."""
 
 _BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _DIGITS = re.compile(r"[0-9]{1,6}", re.ASCII)

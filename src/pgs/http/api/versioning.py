@@ -59,8 +59,8 @@ def from_version(
 ) -> BadRequest | None:
     """Rename a body's fields from the names of a version to the names of the oldest version.
 
-    Fields under names that the version has replaced are removed. Return a refusal if a body has
-    both the old and the new name.
+    A renamed field counts only under its new name. If the body has only the old name, that field is
+    removed, since unknown fields are ignored. If it has both names, return a refusal.
     """
     names = names_in(version, versions).get(kind, {}) if versions.renames else {}
     for old, new in names.items():

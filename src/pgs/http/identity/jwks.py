@@ -96,7 +96,7 @@ def _read_key(jwk: Json) -> PublicKey | None:
 
 
 def _algorithms(kty: object, crv: object) -> frozenset[str]:
-    """Return the algorithms that a type of key may be used for; none for other types."""
+    """Return the algorithms that a type of key may be used for; none for an unsupported type."""
     if kty == "RSA":
         return frozenset({"RS256", "PS256"})
     of_curves = {("EC", "P-256"): "ES256", ("EC", "P-384"): "ES384", ("OKP", "Ed25519"): "EdDSA"}

@@ -133,7 +133,7 @@ class CommandReceiver:
         return True
 
     def _why_not(self, path: str, at_ms: int) -> DirectAnswer | None:
-        """Return the refusal of a command with an unknown stamp; None if the command may begin."""
+        """Return why a command with a new stamp is refused; None if the command may begin."""
         if path == AGAIN_PATH:
             return _refusal(410, "The node has restarted since it got the command.")
         now_ms = self._clock.real_ms()

@@ -37,7 +37,10 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Call(HidesSecrets, msgspec.Struct, frozen=True):
-    """A plain request. `route` is what answers it; `body_at` and `end` are offsets in its bytes."""
+    """A request with a plain head.
+
+    `route` is what answers it. `body_at` and `end` are offsets in its bytes.
+    """
 
     SECRETS = frozenset({"head"})
 

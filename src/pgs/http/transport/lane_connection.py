@@ -94,7 +94,7 @@ class LaneConnection:
         config.idle[owner] = None
 
     async def serve(self) -> None:
-        """Answer plain requests until the connection is over. Raises `LeaveLane`."""
+        """Answer requests with plain heads until the connection is over. Raises `LeaveLane`."""
         while True:
             if self._raw:  # the client did not wait for the last answer: let other tasks run
                 await trio.lowlevel.checkpoint()

@@ -32,8 +32,8 @@ class GuardedConfig(Config):
 
     `open`: the open connections. `idle`: those that wait for a request, the longest waiting first;
     the dict is used as an ordered set. `stopping`: whether a stop has begun. `grace_ends`: the time
-    on trio's clock until which a stop waits for requests in flight. `lane`: takes the plain
-    requests; if it is None, hypercorn takes all.
+    on trio's clock until which a stop waits for requests in flight. `lane`: takes the
+    requests with plain heads; if it is None, hypercorn takes all.
     """
 
     def __init__(

@@ -66,10 +66,10 @@ async def serve(
 
     Once `stop` is set, no new connection is accepted, idle connections close immediately, and
     requests in flight have `limits.grace_s`. This therefore returns in bounded time, whatever
-    clients do. The caller closes WebSockets. With `lane`, plain requests that an edge's application
-    answers directly bypass hypercorn. `on_event` is told of `connection_refused`,
-    `connection_gave_way`, `connection_crash`, `head_timeout`, `read_timeout`, `send_timeout` and
-    `lifespan_timeout`.
+    clients do. The caller closes WebSockets. With `lane`, a request with a plain head bypasses
+    hypercorn if an edge's application answers it directly. `on_event` is told of
+    `connection_refused`, `connection_gave_way`, `connection_crash`, `head_timeout`, `read_timeout`,
+    `send_timeout` and `lifespan_timeout`.
     """
     limits = limits or ServerLimits()
     config = GuardedConfig(
