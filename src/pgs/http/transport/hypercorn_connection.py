@@ -225,7 +225,7 @@ class GuardedServer(TCPServer):
             self._set_deadline(-inf)
 
     def sweep(self, now: float) -> None:
-        """End a wait in the lane that has taken too long."""
+        """In the lane, end a wait that has taken too long, and ping a WebSocket when it is time."""
         if self._lane is not None:
             self._lane.sweep(now)
 

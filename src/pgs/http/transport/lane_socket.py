@@ -28,7 +28,7 @@ from pgs.http.transport.upgrades import Upgrade
 from pgs.http.transport.websocket_frames import PING, FrameReader, close_frame, text_frame
 
 READ_BYTES: Final = 16 * 1024
-"""Bytes that one read of a socket takes: a whole message of the usual limit fits."""
+"""Bytes that one read of a socket takes: more than a hundred times as many as a move takes."""
 
 
 class LaneSocket:

@@ -91,7 +91,7 @@ class GuardedConfig(Config):
             connection.begin_stop()
 
     async def sweep(self) -> None:
-        """Enforce the time limits of connections in the lane until cancelled."""
+        """Until cancelled, enforce the time limits of the lane, and ping its WebSockets."""
         while True:
             await trio.sleep(self.limits.sweep_s)
             now = trio.current_time()

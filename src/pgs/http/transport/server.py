@@ -104,9 +104,9 @@ async def serve(
 
 
 def _room_for(connections: int) -> int:
-    """Return how many connections may be open at once.
+    """Return how many connections may be open at once, after raising the process's limit of files.
 
-    That is `connections`, or fewer if the system does not allow the process that many files.
+    That is `connections`, or fewer if the system does not allow that many files.
     """
     wanted = connections + RESERVED_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
