@@ -1,4 +1,4 @@
-"""Two ways to read the same figures: with an API key, and as a member in the admin API.
+"""Handlers of a read that two kinds of callers make: API keys, and members in the admin API.
 
 A key reads its own environment. A member names the environment, in the path or in the query.
 """
@@ -13,7 +13,7 @@ from pgs.http.api.endpoint import Answer, Call
 from pgs.http.api.lists import AccountCall
 
 Reads = Callable[[AccountCall, Environment], Awaitable[Answer]]
-"""Reads figures of the caller's account in an environment."""
+"""Returns what a call asks about the caller's account in an environment."""
 
 
 def by_key(read: Reads) -> Callable[[Call], Awaitable[Answer]]:

@@ -75,7 +75,7 @@ OF_ONE_CALL: Final[dict[tuple[str, str], tuple[str, dict[str, Any]]]] = {
 """The query parameters that mean something else in one call, by path and parameter."""
 
 _REQUIRED: Final = frozenset({"from", "to", "gameId", "environment"})
-"""The query parameters that most calls require if they list `missing_parameter` as a reason."""
+"""Query parameters. Most calls that list `missing_parameter` as a reason require them."""
 
 _OPTIONAL: Final = frozenset({("/partner/admin/readiness", "gameId")})
 """The exceptions from `_REQUIRED`, by path and parameter."""

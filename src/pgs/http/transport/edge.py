@@ -57,9 +57,9 @@ class Edge:
     `new_request_id` makes the id of each request, which the application finds in
     `scope["state"]["request_id"]`. `current_version` is the API version in the header of responses
     for which the application has set none. `on_event` is told of `refused` (a malformed head),
-    `body_refused` (too long or too slow) and `crash`. Requests with a status from 400 on are of one
-    kind if their status and surface are the same. Of each kind, ten a second are logged; the rest
-    are counted as `log_lines_left_out`.
+    `body_refused` (too long or too slow) and `crash`. Of the requests that are answered with 400 or
+    more, ten a second are logged for each pair of status and surface; the rest are counted as
+    `log_lines_left_out`.
     `body_limit` returns the bytes that a path's body may have; `body_s` is the number of seconds
     for a body to arrive.
     `log_request` writes the line of a request; without it, structlog does.
