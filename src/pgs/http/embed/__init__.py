@@ -1,6 +1,6 @@
 """The frame that partners embed: its document, and the files that the document loads.
 
-The document's policy lets only a partner's registered origins frame it.
+The policy of a document under `/embed` lets only the partner's registered origins frame it.
 """
 
 from pgs.http.api.services import Services
