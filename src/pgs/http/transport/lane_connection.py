@@ -87,7 +87,7 @@ class LaneConnection:
         self._raw = b""
         self._answered = 0
         self._phase = _IDLE
-        self._late = False  # the time is up: every wait has to end, also one that begins later
+        self._late = False  # the time is up: every wait has to end, including one that begins later
         # A new connection gets `head_s`, which is shorter than `keep_alive_s`, because no client's
         # pool opens a connection before it has a request.
         self._until = self._lane.now() + config.limits.head_s
