@@ -85,7 +85,7 @@ class Config:
     process_rate: int = 20_000
     """Admitted calls a second of the whole process, with a burst of one second.
 
-    The default is more than one process can serve: it only bounds an overload.
+    One process cannot serve as many as the default allows: the default only bounds an overload.
     """
 
     lane: str = "on"

@@ -49,7 +49,8 @@ class KeyFile:
         """Open the file. With `make`, a missing file is created, mode 0600, with one new key.
 
         `make` is for a new database only: secrets in an existing database were sealed with its own
-        ring, and a new ring cannot open them. Raises `BadKeyFile`.
+        ring, and a new ring cannot open them. Raises `BadKeyFile`, and OSError if the new file
+        cannot be written.
         """
         self.path = path
         self._rng = rng
@@ -91,8 +92,8 @@ class KeyFile:
     def reload(self) -> KeyRing:
         """Accept every new key of the file. The key in use stays in use, also after a restart.
 
-        The file must have all keys of the ring, and gets the ring's order. Raises `BadKeyFile`; the
-        ring is then unchanged.
+        The file must have all keys of the ring. If they are not in the order of the ring, with the
+        new keys last, the file is rewritten. Raises `BadKeyFile`; the ring is then unchanged.
         """
         found = _read(self.path)
         if missing := [key.kid for key in self.ring.keys if key not in found.keys]:
@@ -152,7 +153,8 @@ class KeyFile:
         """Write the ring to another file, mode 0600. Raises OSError.
 
         Nobody else may write to that path meanwhile: the copy is written first under the same name
-        with `.new` at its end. The next backup finds by this name what a killed one has left.
+        with `.new` at its end. By this name the next backup finds what a backup that was killed has
+        left.
         """
         _write(path, path.with_name(path.name + ".new"), self.ring)
 

@@ -73,7 +73,7 @@ class Metrics:
             self._settlement_calls.labels(kind, outcome)
 
     def on_event(self, name: str) -> None:
-        """Count one event. Its name should be one of `EVENTS`; any other is logged as well."""
+        """Count one event. Its name should be one of `EVENTS`; any other is also logged, once."""
         count = self._event_counters.get(name)
         if count is None:
             log.warning("event_undeclared", name=name)

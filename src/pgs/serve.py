@@ -104,8 +104,8 @@ async def running(
     _prepare_look_ups(resolver)
     with _bound(config) as (public, internal):
         inside = _make_internal_app(metrics, readiness)
-        # The internal listener opens before the core and closes after it, so that readiness can
-        # answer `starting` and `draining`.
+        # The internal listener opens before the core and stops only after the public listener, so
+        # that readiness can answer `starting` and `draining`.
         async with (
             listening(
                 edge(inside), internal, INTERNAL_LIMITS, metrics.on_event

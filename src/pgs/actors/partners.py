@@ -59,7 +59,7 @@ class PartnerActors:
         self.given_up = False
 
     def spawn(self, work: Callable[..., Awaitable[None]], *args: Any) -> None:
-        """Start a child task. It ends when another node takes the partner over."""
+        """Start a child task. With several nodes, it ends when this node gives the partner up."""
         (self._children or self.parts.system).spawn(work, *args)
 
     def account(self) -> Ref:

@@ -1,8 +1,8 @@
 """What an account needs for a seat at a game: the conditions that it has to meet, and advice.
 
 This is about a seat at a tier that is on offer, at the account's own price for that tier. Each
-condition is a gate. The gates call the functions that decide about seats, so a gate never
-contradicts such a decision.
+condition is a gate. The gates use the same functions and fields as the decisions about seats, so a
+gate never contradicts such a decision.
 """
 
 from collections.abc import Collection, Iterator

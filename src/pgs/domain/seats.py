@@ -51,7 +51,7 @@ class SeatRequest(msgspec.Struct, frozen=True):
 class Seat(msgspec.Struct, frozen=True):
     """A player's paid seat. Times are epoch seconds.
 
-    `due_at`: when the seats actor must act on the seat, unless the seat changes before.
+    `due_at`: when the seats actor must act on the seat, unless the seat changes first.
     `closing`: why a seat whose stake is pending will be closed once the stake is confirmed.
     `settlement`: who holds the stake; this never changes.
     `side`: the seat's side in its match, where side 0 moves first.

@@ -27,9 +27,9 @@ TTL_DEFAULT: Final = TTL_MAX
 new token."""
 
 AHEAD_MAX: Final = 60
-"""Seconds by which a token may have been minted in the future, because the machine's clock was
-corrected since. A token that is further ahead was minted by a wrong clock, and could be valid for
-longer than `TTL_MAX`."""
+"""Seconds by which a token may have been minted in the future, because the machine's clock has been
+corrected since then. A token that is further ahead was minted by a wrong clock, and could be valid
+for longer than `TTL_MAX`."""
 
 LISTED_MAX: Final = 100
 """Matches that a session lists, the oldest first. Its list of seats that are in no match yet has

@@ -13,14 +13,14 @@ LIKENESS_NAMES: Final = 64
 """Names with which one name is compared; further ones are left out. No call has as many fields."""
 
 _LEAST_RATIO = 0.75
-"""Shares of the characters that must match, at least, for two names to count as alike. `gameID` and
-`game` both count as alike with `gameId`; `tier` and `type` do not count as alike."""
+"""Shares of the characters of two names: the names count as alike if at least so many match.
+`gameID` and `game` both count as alike with `gameId`; `tier` and `type` do not count as alike."""
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that `name` was most likely meant to be, or None.
 
-    A name that differs only in case, hyphens and underscores is preferred.
+    A name that differs only in case, hyphens, underscores and spaces is preferred.
     """
     if not name or len(name) > LIKENESS_CHARS:
         return None

@@ -75,5 +75,5 @@ AccountDecision = Write | Unlogged | object
 
 
 def as_committed(account: Account) -> object:
-    """Return the account itself: the reply to most commands."""
+    """Return the account itself: the reply to many commands."""
     return account

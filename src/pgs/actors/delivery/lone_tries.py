@@ -87,8 +87,9 @@ async def deliver_lone_try(
 ) -> None:
     """Make the one try, have the courier log it, and answer `envelope`.
 
-    The answer is the attempt. The asker gets `Interrupted` if the service stops or the attempt
-    cannot be logged, and `Crashed` if anything breaks.
+    The answer is the attempt. The asker gets `Interrupted` if the service stops, or if the courier
+    has no room or cannot write the attempt. The asker gets `Crashed` if anything breaks, or if the
+    partner is degraded.
     """
     parts, at = partner.parts, partner.parts.clock.now()
     try:

@@ -51,8 +51,8 @@ _NOT_ITS_FAULT = (StoreOutage, WriterFull, Overloaded, Crashed)
 class Cell:
     """The mailbox and the task of one actor.
 
-    A message starts the task. It ends when the actor has long been idle, is closed, or breaks too
-    often.
+    A message starts the task. The task ends when the actor has long been idle, is closed, or breaks
+    too often.
     """
 
     def __init__(
@@ -83,7 +83,10 @@ class Cell:
 
     @property
     def idle_since(self) -> float | None:
-        """When the last message came, in trio's time; None while a message is handled or waits."""
+        """When the last message came, in trio's time.
+
+        None while a message waits, is handled, or has not been answered yet.
+        """
         busy = self._queue or self._deferred or (self._running and self._parked is None)
         return None if busy else self._active_at
 

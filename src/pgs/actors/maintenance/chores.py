@@ -24,8 +24,8 @@ from pgs.actors.shared.key_uses import ROUND_S
 from pgs.actors.shared.snapshots import REFRESH_S
 
 FOLLOW_PAUSE_S = 0.1
-"""Seconds between two readings of what other nodes have changed. One reading finds all changes of a
-burst."""
+"""Seconds between two readings of what other nodes have changed, at least. One reading finds all
+changes of a burst."""
 
 CLOSE_IDLE_S = 30.0
 """Seconds between two searches for partners whose actors are idle."""

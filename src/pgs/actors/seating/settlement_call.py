@@ -19,8 +19,8 @@ ANSWER_S = 10.0
 pending and its call is answered with 503, or the payout stays due."""
 
 SLOT_WAIT_S = 2.0
-"""Seconds of `ANSWER_S` that an ask may wait for a slot. The call itself then still has its 8 s, so
-a call that is cut short is the server's fault."""
+"""Seconds of `ANSWER_S` that an ask may wait for a slot. The call itself then still has 8 s, so if
+it gets no answer in time, that is the server's fault."""
 
 TOO_SLOW = f"no answer within {ANSWER_S:.0f} seconds"
 

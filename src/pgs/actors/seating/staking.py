@@ -27,7 +27,7 @@ log = structlog.get_logger("pgs.settlement")
 
 STAKES_TOGETHER = 100
 """Stakes of one partner that are decided together and committed in one transaction. Deciding so
-many takes 2 to 5 ms, for which other partners' calls have to wait."""
+many takes 2 to 5 ms, and other partners' calls have to wait meanwhile."""
 
 
 class Placed(msgspec.Struct, frozen=True):

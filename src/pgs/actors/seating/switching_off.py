@@ -61,7 +61,7 @@ async def switch_off(
 
     `mark` is the command that is committed first: `SwitchAccount`, after which no new play starts,
     or `EmergencyStop`, after which no session token from before is valid. That stays so even if
-    closing the open play fails. Such a failure raises `Interrupted`; within a minute,
+    closing the open play fails. Such a failure raises `Interrupted` or `Crashed`; within a minute,
     `close_switched_off` or `finish_stops` closes what is still open.
     """
 

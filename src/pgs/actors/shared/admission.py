@@ -158,10 +158,7 @@ class PlayerAdmission:
 
 
 class SharedAdmission:
-    """The buckets that belong to no partner.
-
-    These are that of the process, that of unknown keys, each player's and each admin's.
-    """
+    """The buckets of the process and of unknown keys, and those of each player and each admin."""
 
     def __init__(self, process_rate: int) -> None:
         self.process = ProcessAdmission(process_rate)

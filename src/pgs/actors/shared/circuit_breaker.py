@@ -39,7 +39,7 @@ class Breaker:
         return "open" if now < self._open_until else "half-open"
 
     def wait_s(self, now: float) -> float:
-        """Return the seconds until a call may be made; 0 when one may now."""
+        """Return the seconds until the breaker is half-open; 0 if it is not open."""
         return 0.0 if self._open_until is None else max(0.0, self._open_until - now)
 
     def refuses(self, now: float) -> bool:

@@ -10,7 +10,7 @@ from typing import Final, Generic, TypeVar
 from pgs.domain.environments import Environment
 
 KEPT_ROWS_MAX: Final = 10_000
-"""Rows of the feeds in the younger of two generations that are kept. When it is full, the older
+"""Rows in the younger of the two generations that are kept in memory. When it is full, the older
 generation is forgotten and the younger one takes its place; a row that is read again enters the
 new younger one. A row takes about a kilobyte, so both take up to 20 MB."""
 

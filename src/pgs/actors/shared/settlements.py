@@ -43,7 +43,7 @@ class Settlements:
     """Who holds stakes, and whether the server answers.
 
     A new stake goes to the server if the settings name one, else to the embedded settlement.
-    `on_call` is called after every call with its kind, its outcome and its seconds.
+    `on_call` is called after every call to the server, with its kind, its outcome and its seconds.
     """
 
     def __init__(
