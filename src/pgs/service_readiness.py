@@ -32,7 +32,7 @@ class Readiness:
     """Whether the service is ready.
 
     It is ready once the required chores have run and until it drains, with two exceptions: while
-    the database cannot be written or read or has lost a file, and for `FAILED_RECENTLY_S` after a
+    the database cannot be written or read or has lost data, and for `FAILED_RECENTLY_S` after a
     failed commit.
     """
 
@@ -90,7 +90,7 @@ class Readiness:
         """Return the reason why the service cannot take calls, or None when it can.
 
         The reasons are `starting`, `starting: ` with the chores that have not run yet, `draining`,
-        `unable to write`, `unable to read`, and `data lost: ` with the file that is gone.
+        `unable to write`, `unable to read`, and `data lost: ` with what was lost and what to do.
         """
         if self._draining:
             return "draining"

@@ -7,7 +7,10 @@ from pgs.storage.integrity import check_everything
 
 
 async def watch_files(parts: Parts, _: PartnerDirectory) -> None:
-    """Compare the open files with those in the folder; report once that a file is gone."""
+    """Report once that the database has lost data.
+
+    With SQLite this compares the open files with those in the folder.
+    """
     lost = parts.database.lost()
     if parts.database_watch.note_lost(lost):
         parts.system.report("database_file_lost", found=lost)

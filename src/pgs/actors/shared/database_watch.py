@@ -1,4 +1,4 @@
-"""What is known of the database: lost files, the last check's findings, readers ahead of a feed."""
+"""What is known of the database: its losses, what the last check found, readers ahead of a feed."""
 
 import msgspec
 
@@ -21,7 +21,7 @@ class DatabaseWatch:
         self._rewound: set[tuple[str, Environment]] = set()
 
     def note_lost(self, lost: str | None) -> bool:
-        """Note which file is lost (None: no file); return whether to report it."""
+        """Note what the database has lost (None: nothing); return whether to report it."""
         news = lost is not None and self.lost is None
         self.lost = lost
         return news
