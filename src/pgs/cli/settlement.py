@@ -126,7 +126,7 @@ def _print_json(first: list[OpenItem], pages: Iterator[list[OpenItem]]) -> None:
 
 
 def _print_tables(first: list[OpenItem], pages: Iterator[list[OpenItem]]) -> None:
-    """Print a table for each page, and how many there are."""
+    """Print a table for each page, and then the number of items in all."""
     console = Console()
     console.width = console.width if console.is_terminal else PIPED_WIDTH
     count = 0

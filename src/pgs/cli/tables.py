@@ -125,7 +125,7 @@ def partner(record: r.PartnerRecord) -> RenderableType:
 
 
 def link_of_invite(url: str | None) -> list[RenderableType]:
-    """Draw the portal's page for an invite, if there is one."""
+    """Draw the address of an invite's page in the portal; nothing if there is none."""
     return [] if url is None else [cell(f"Its page in the portal: {url}")]
 
 

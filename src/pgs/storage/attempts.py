@@ -107,9 +107,9 @@ def attempt_of(*row: Any) -> Attempt:
 async def oldest_attempts(
     reader: Reader, until: int, page_size: int
 ) -> list[tuple[str, Environment, int]]:
-    """Return partner, environment and highest sequence number for the oldest tries up to `until`.
+    """Return the highest sequence number of old tries, for each partner and environment.
 
-    `page_size` is the number of tries examined.
+    Only the `page_size` oldest of all tries up to `until` are examined.
     """
     rows = await reader.all("attempts.oldest_attempts", until=until, page_size=page_size)
     return [(partner_id, environment, seq) for partner_id, environment, seq in rows]

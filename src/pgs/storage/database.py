@@ -13,8 +13,9 @@ from pgs.storage.reader import Reader
 from pgs.storage.writer import Writer
 
 SINCE_MAX: Final = 1
-"""Reads of a past feed position (`since`) that run at the same time. Digests have a separate bound:
-each digest may read for a second, and a partner that reads its feed must not wait for digests."""
+"""Reads of the feed's position at a past time (`since`) that run at the same time. Digests have a
+separate bound: each digest may read for a second, and a partner that reads its feed must not wait
+for digests."""
 
 
 class Database(Protocol):
@@ -23,7 +24,7 @@ class Database(Protocol):
     `inline`: it reads and commits on the event loop's thread. That is for tests, whose virtual
     clock does not wait for other threads.
     `bulk_limit`, `check_limit`, `export_limit`, `since_limit`: how many bulk reads, checks of
-    everything, digests, and reads of a feed's past position run at a time.
+    everything, digests, and reads of a feed's position at a past time run at the same time.
     """
 
     inline: bool

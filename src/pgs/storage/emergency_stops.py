@@ -1,4 +1,8 @@
-"""Reads and writes the marks of emergency stops whose open play is not closed yet."""
+"""Reads and writes the marks of emergency stops whose open play is not closed yet.
+
+An environment's generation is the number of its emergency stops so far. A mark holds the generation
+that its stop began.
+"""
 
 from typing import Any
 
@@ -32,7 +36,7 @@ def delete_stop(partner_id: str, environment: Environment, generation: int) -> S
 
 
 async def unfinished_stops(reader: Reader) -> list[tuple[str, Environment, int]]:
-    """Return partner, environment and new generation of every unfinished stop."""
+    """Return partner, environment and generation of every unfinished stop."""
     return [
         (partner_id, environment, generation)
         for partner_id, environment, generation in await reader.all("emergency_stops.stops")

@@ -14,7 +14,7 @@ async def find_account_of(reader: Reader, uid: str) -> str | None:
 
 
 def insert_member(partner_id: str, member: Member) -> tuple[Stmt, Stmt]:
-    """Return the statements that add a member and their entry in the index of all accounts.
+    """Return the statements that add a member, and their entry in the index of all members.
 
     They conflict if the uid is a member of any account.
     """
@@ -37,7 +37,7 @@ def set_role(partner_id: str, uid: str, role: str) -> Stmt:
 
 
 def delete_member(partner_id: str, uid: str) -> tuple[Stmt, ...]:
-    """Return the statements that remove a member, their index entry and their authenticator."""
+    """Return the statements that remove a member with their index entry and authenticator."""
     params: dict[str, Any] = {"partner_id": partner_id, "uid": uid}
     return (
         Stmt("members.delete_member", params, 1),

@@ -11,11 +11,11 @@ from typing import Final
 from pgs.storage.transactions import Params
 
 FEED_GAP: Final = 10**9
-"""Positions that a restored feed skips. No service uses that many in a day, so a single restore is
-safe even if the clock is wrong."""
+"""Positions that a restored feed skips. No service uses that many in a day, so one restore of a
+copy that is at most a day old is safe even if the clock is wrong."""
 
 POSITIONS_A_SECOND: Final = 1_000_000
-"""Positions, for each second since FEED_EPOCH, above which a restored feed continues. No service
+"""Positions for each second since FEED_EPOCH: a restored feed continues above their sum. No service
 writes half as many rows a second, so every position ever issued is lower, even after several
 restores of the same copy. Positions stay below 2^53 for 285 years."""
 

@@ -62,7 +62,7 @@ class BulkConnections:
         connection.close()
 
     def renew(self) -> None:
-        """Close the idle connections now, and the others instead of letting them become idle.
+        """Close every connection that was opened before this call, the idle ones immediately.
 
         A connection in use is closed when it is given back. One that is just being opened is closed
         once it is open.

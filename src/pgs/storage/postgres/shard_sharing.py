@@ -11,9 +11,9 @@ from pgs.domain.shards import Node, share_out
 from pgs.storage.postgres.lease import Look
 
 GIVE_MAX: Final = 8
-"""Shards, at most, that a node is handing over, or has handed over and nobody has taken yet. Their
-partners are refused until the new owner answers, which takes less time for a few shards than for
-many."""
+"""Shards that a node hands over at the same time, at most. A shard counts until another node has
+taken it. The partners of these shards are refused until the new owner answers, which takes less
+time for a few shards than for many."""
 
 RETURN_S: Final = 1.0
 """Seconds after the start of a session for which a node leaves shards to their former owners. When

@@ -1,5 +1,5 @@
--- Rows of the feed, by position or by the time of their last change. In the rows of a final
--- day, settlement has decided all money.
+-- Rows of the feed, by position or by the time of their last change. In the rows of a final day,
+-- all money is recorded.
 
 -- name: page
 -- The columns have the order of the fields of ResultRow in pgs.http.partner.results. The last one

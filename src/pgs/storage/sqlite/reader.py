@@ -18,8 +18,9 @@ class SqliteReader(RepeatingReader):
     def __init__(self, connection: Connection) -> None:
         super().__init__()
         self._connection = connection
-        # `Connection.execute` makes a cursor for each read. One that is kept must fetch every row:
-        # otherwise its statement stays open, and with it the data of that moment.
+        # One cursor is kept, because `Connection.execute` makes a new one for each read. Each read
+        # fetches every row: otherwise its statement would stay open, and later reads would see the
+        # data of that moment.
         self._cursor = connection.cursor()
 
     async def one(self, name: str, **params: SqlValue) -> Row | None:

@@ -306,7 +306,7 @@ where match_id is not null;
 
 -- Counters. The readiness check raises one, because only a commit proves that the disk still
 -- accepts commits. Each writer raises one of its own with each group that it commits. Two more rows
--- hold the numbers of the database and of its server.
+-- are no counters: they hold the numbers by which a start recognises the database and its server.
 create table heartbeat (
   name text collate "C" primary key,
   beats bigint not null
