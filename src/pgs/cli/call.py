@@ -40,7 +40,8 @@ async def perform(config: Config, command: OperatorCommand[A, R], args: A) -> An
     """Return the answer to a command, from the running service or from the folder itself.
 
     `execute` carries the command out in both cases. Raises `BadCall` for arguments that the command
-    does not take, `NoDatabase`, `DataFolderInUse`, and the errors of opening the folder.
+    does not take, `NoDatabase`, `OthersRun`, `DataFolderInUse`, the errors of opening the folder,
+    and those of `call_operator` except `NotRunning`.
     """
     line = encode_request(command.name, args)
     decode_args(decode_request(line).args, command.args)

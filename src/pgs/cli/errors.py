@@ -18,7 +18,8 @@ from pgs.storage.migrations import SchemaNewer
 from pgs.storage.transactions import StoreOutage
 
 REFUSED = 1
-"""Exit code of a command that was understood and refused, as the operations page promises."""
+"""Exit code of a command that was understood, and then refused or failed, as the operations page
+promises."""
 
 WRONG_CALL = 2
 """Exit code of a command that was not understood. It is typer's own code for wrong options."""

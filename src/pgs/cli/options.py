@@ -80,7 +80,10 @@ def whole_cents(text: str) -> int:
 
 
 def settings(config: Path | None, data: Path | None) -> Config:
-    """Return the settings from the settings file and the options. Raises `BadSettings`."""
+    """Return the settings from the settings file, the environment and the options.
+
+    Raises `BadSettings`.
+    """
     loaded = load_config(config)
     return check_config(dataclasses.replace(loaded, data_dir=data)) if data is not None else loaded
 

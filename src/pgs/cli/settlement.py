@@ -103,7 +103,7 @@ def _pages(
 ) -> Iterator[list[OpenItem]]:
     """Yield the list page by page, so that a long list never has to fit into memory.
 
-    The nodes that were not reached are added to `unreached`, each with the reason.
+    The nodes that did not report their items are added to `unreached`, each with the reason.
     """
     after: str | None = ""
     while after is not None:

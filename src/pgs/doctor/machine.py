@@ -30,7 +30,10 @@ _NETWORK_DISKS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", 
 
 
 def data_folder(config: Config) -> Finding:
-    """Return whether the service's user can make and change files in the data folder."""
+    """Return whether this process may make and change files in the data folder.
+
+    Run it as the service's user, since another user may have other rights.
+    """
     folder = config.data_dir
     if not folder.exists():
         parent = next(place for place in (folder.absolute()).parents if place.exists())

@@ -29,7 +29,7 @@ escaped."""
 
 
 class BadCall(Exception):
-    """A request that cannot be read; the message says why.
+    """A request that cannot be encoded or decoded; the message says why.
 
     `argument` is the name of the wrong argument as in the args struct, and `problem` says what the
     argument must be. Both are None when the fault is not in one argument.

@@ -26,7 +26,7 @@ TO_LIVE: tuple[Step, ...] = ("test_on", "request_live", "grant")
 
 
 class NotMade(Exception):
-    """A command was refused; the message says which and why."""
+    """Something could not be made, mostly since a command was refused; the message says why."""
 
 
 class ReadyPartner(HidesSecrets, msgspec.Struct, frozen=True):

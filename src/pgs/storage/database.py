@@ -41,7 +41,7 @@ class Database(Protocol):
     async def wait_for_changes(self) -> None:
         """Return when other nodes may have changed accounts, tiers or terms.
 
-        It never returns if this process alone can write the database.
+        With SQLite it never returns, because only one process can write the database.
         """
 
     def lost(self) -> str | None:

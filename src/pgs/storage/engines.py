@@ -148,7 +148,7 @@ class KeptShards(Protocol):
     """What this node has done since its start."""
 
     def beat_age(self, now: float) -> float:
-        """Return the seconds since the newest committed beat; infinity without a session."""
+        """Return the seconds since the last committed beat was sent; infinity without a session."""
 
     @property
     def owned(self) -> frozenset[int]:

@@ -38,7 +38,7 @@ _READ_ONLY: Final = "25006"  # this server has become a standby
 
 
 class Lost(StoreOutage):
-    """The connection has ended."""
+    """The connection has ended, or its session must not be used any more."""
 
 
 def refused(result: pq.abc.PGresult) -> StatementRefused:

@@ -65,8 +65,9 @@ class _Table(msgspec.Struct, frozen=True):
 def to_server(folder: Path, url: str) -> Copied:
     """Copy the database of a data folder into an empty database of PostgreSQL, and compare both.
 
-    In the folder, only the schema is brought up to date. Raises `BadSource`, `DataFolderInUse`,
-    `DatabaseInUse` and `StoreOutage`. After a failure to copy, the database of PostgreSQL is empty.
+    In the folder, only the schema is brought up to date. After a failure to copy, the database of
+    PostgreSQL is empty. Raises `BadSource`, `DataFolderInUse`, `DatabaseInUse`, `DataRefused`,
+    `SchemaNewer` and `StoreOutage`.
     """
     if not (folder / DATABASE_NAME).is_file():
         raise BadSource(f"there is no database in {folder}")
@@ -97,8 +98,8 @@ def to_server(folder: Path, url: str) -> Copied:
 def from_server(url: str, folder: Path) -> Copied:
     """Copy a database of PostgreSQL into a new data folder, and compare both.
 
-    The key ring is not copied. Raises `BadSource`, `DatabaseInUse` and `StoreOutage`. After an
-    error, the folder has no database.
+    The key ring is not copied. After a failure to copy, the folder has no database. Raises
+    `BadSource`, `DataFolderInUse`, `DatabaseInUse`, `SchemaNewer` and `StoreOutage`.
     """
     if folder.exists() and any(folder.iterdir()):
         raise BadSource(f"{folder} is not empty: a database goes into a folder of its own")

@@ -41,7 +41,7 @@ class Looks:
         self._hurried = trio.Event()
 
     def hurry(self) -> None:
-        """Make `wait` return immediately."""
+        """Make `wait` return now, or once `APART_S` has passed since the last look."""
         self._hurried.set()
 
     async def wait(self) -> None:

@@ -284,7 +284,7 @@ class PipelineReader(RepeatingReader):
             following.waiter.fail(refused(result))
 
     def _drop(self, error: Lost) -> None:
-        """Close the connection, and fail what was sent over it."""
+        """Close the connection, and fail every query that has no answer yet, sent or not."""
         opened, self._opened = self._opened, None
         sent = [*self._sent, *self._again, *self._asked]
         self._sent.clear()

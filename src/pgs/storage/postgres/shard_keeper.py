@@ -83,8 +83,7 @@ class Keeper:
         self._last_beat: float | None = None
         # By shard: when this node begins to answer for it, `inf` until it is prepared.
         self._own: dict[int, float] = {}
-        # By shard: the `starts` of all shards that were taken together with it.
-        self._taking: dict[int, Mapping[int, float]] = {}
+        self._taking: dict[int, Mapping[int, float]] = {}  # by shard: `starts` of all taken with it
         self._giving: set[int] = set()
         self._sightings = Sightings()
         self._sharing = Sharing(me.name)
@@ -109,7 +108,7 @@ class Keeper:
         return None if name is None or name == self._me.name else self._nodes.get(name)
 
     def beat_age(self, now: float) -> float:
-        """Return the seconds since the newest committed beat; infinity without a session."""
+        """Return the seconds since the last committed beat was sent; infinity without a session."""
         return inf if self._last_beat is None else now - self._last_beat
 
     @property

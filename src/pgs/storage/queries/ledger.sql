@@ -13,7 +13,8 @@ order by seq
 limit :page_size;
 
 -- name: heads
--- Every ledger that has rows or should have some, with the number and the hash of its last row.
+-- Every ledger that has rows or should have some, with the number and the hash that its last row
+-- must have: those of the head, or 0 and an empty hash where the head is missing.
 select partner_id, environment, ledger_seq, ledger_hash from head
 union all
 select distinct l.partner_id, l.environment, 0, ''
@@ -69,8 +70,9 @@ order by environment;
 
 -- name: seats_booked_otherwise
 -- Seats whose ledger rows differ from the stake, refund and rake of the seat, seats whose match
--- does not exist, and seats that have money without a match. Each stake pays the winner what
--- remains of it after refund and rake.
+-- does not exist, seats that have money without a match, and seats whose stake is confirmed without
+-- a time, or the other way round. Each stake pays the winner what remains of it after refund and
+-- rake.
 select s.partner_id, s.environment, s.seat_id
 from seat s
 left join match m on m.partner_id = s.partner_id and m.match_id = s.match_id
