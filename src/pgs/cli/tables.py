@@ -64,7 +64,7 @@ def partner_list(partners: list[r.PartnerSummary]) -> RenderableType:
 
 
 def partner(record: r.PartnerRecord) -> RenderableType:
-    """Draw one partner with its games and keys."""
+    """Draw one partner with its games, keys and members."""
     facts: dict[str, object] = {
         "Name": record.name,
         "Play": _on(active=record.active)
