@@ -25,7 +25,7 @@ from pgs.operator.messages import (
 from pgs.storage.data_folder import SOCKET_NAME
 
 MAX_ANSWER_BYTES = 1 << 24
-"""Bytes of one answer to an operator. The longest page of partners takes a third of them."""
+"""Bytes of one answer to an operator. The longest page of partners takes less than a quarter."""
 
 MAX_CONNECTIONS = 16
 """Connections of operators at the same time. Operators are few, and each connection costs a task
