@@ -153,7 +153,7 @@ export class Client {
     return this.#entries((cursor) => calls.lineMatches(invoiceId, lineId, cursor));
   }
 
-  /** Reads number and money of each final day's matches; the JSON is returned unchanged. */
+  /** Reads how many matches each final day has, and their money. Returns the JSON unchanged. */
   usage(fromDay: string, toDay: string): Promise<Json> {
     return this.send(calls.overDays(['usage'], fromDay, toDay));
   }

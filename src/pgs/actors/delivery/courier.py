@@ -46,7 +46,7 @@ from pgs.storage.transactions import WriteFailed, WriterFull
 
 IN_FLIGHT_LIMIT = 8
 """Nudges in flight to one endpoint, waits between tries included. So an endpoint that hangs holds
-at most eight connections, besides those of lone tries."""
+at most eight connections, besides those of test events and resent nudges."""
 
 WAITING_LIMIT = 256
 """Nudges that wait behind those in flight. Further ones are merged with the last, which loses

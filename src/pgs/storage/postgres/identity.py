@@ -23,8 +23,8 @@ _ACCEPT: Final = (
 )
 
 # Two rows beside the writer's count: `database`, a random number drawn when the database was made,
-# and `server`, a number of the server that holds it. A restored dump has the same
-# `database`, but lies on a server with another number.
+# and `server`, a number computed from the server and the database's id there. A restored dump has
+# the same `database`, but is held in another place, so its `server` is that of the original.
 _DRAW: Final = (
     "insert into heartbeat (name, beats) "
     "select 'database', 1 + floor(random() * 2147483646)::bigint "
