@@ -229,7 +229,7 @@ export class ThemeFieldInvalid extends Unprocessable {
   override name = 'ThemeFieldInvalid';
 }
 
-/** The logo is no PNG and no WebP. */
+/** The logo is neither a PNG nor a WebP. */
 export class LogoUnsupportedType extends Unprocessable {
   static readonly code = 'logo_unsupported_type';
   override name = 'LogoUnsupportedType';

@@ -253,7 +253,7 @@ class ThemeFieldInvalid(Unprocessable, code="theme_field_invalid"):
 
 
 class LogoUnsupportedType(Unprocessable, code="logo_unsupported_type"):
-    """The logo is no PNG and no WebP."""
+    """The logo is neither a PNG nor a WebP."""
 
 
 class LogoMalformed(Unprocessable, code="logo_malformed"):
