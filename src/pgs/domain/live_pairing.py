@@ -42,13 +42,13 @@ REMATCH_PENALTY = 2 * POINT
 too. It is half of `CAP_START`, so equal players meet again without a wait if nobody else fits."""
 
 NEIGHBOURS = 4
-"""Opponents considered on each side of a seat in order of rating. In a large pool the nearest are
-so close that a further one cannot be much cheaper. A wave over 5,000 seats takes 60 ms with 4
-neighbours."""
+"""Opponents with higher ratings that are considered for a seat, the nearest first. Every seat looks
+upwards, so those with lower ratings consider it in turn. In a large pool the nearest are so close
+that a further one cannot be much cheaper. A wave over 5,000 seats takes 60 ms with 4 neighbours."""
 
 SCAN = 32
-"""Seats examined on each side to find those opponents. A seat is skipped if it has not waited long
-enough to accept the gap."""
+"""Seats examined to find those opponents. A seat is skipped if it has not waited long enough to
+accept the gap."""
 
 HeldBack = Literal["player_absent", "player_busy"]
 """Why a waiting seat is not paired: its player has left, or plays another live match."""
