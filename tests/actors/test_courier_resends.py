@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import apsw
+import msgspec
 import pytest
 import trio
 from trio.testing import MockClock
@@ -14,7 +15,7 @@ from pgs.storage.attempts import Attempt
 from tests.actors.courier_core import CourierCore, core_with_endpoint, courier_core
 from tests.actors.endpoints import DOWN, GONE, HUNG, OK, URL, Answer, Endpoints
 from tests.actors.ready_core import until
-from tests.virtual import Faults
+from tests.virtual import Faults, TrioClock
 
 
 async def test_a_resend_is_one_signed_try_about_the_match_with_ids_of_its_own(
@@ -35,6 +36,20 @@ async def test_a_resend_is_one_signed_try_about_the_match_with_ids_of_its_own(
         assert attempt.nudge_id != first.nudge_id
         assert not first.resend
         assert endpoints.posts[1].signed_by(secret)
+
+
+async def test_a_resend_is_signed_at_the_machines_time_even_after_that_time_went_back(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    """Partners compare the time of a signature with their own clocks."""
+    endpoints = Endpoints(OK)
+    async with core_with_endpoint(tmp_path, endpoints) as s:
+        assert isinstance(s.parts.clock, TrioClock)
+        s.parts.clock.behind_s = 3600
+        attempt = await s.resend()
+        signed_at = msgspec.json.decode(endpoints.posts[-1].body)["at"]
+        assert signed_at == s.parts.clock.real()
+        assert attempt.at == signed_at + 3600
 
 
 @pytest.mark.parametrize("answer", [DOWN, GONE, HUNG])

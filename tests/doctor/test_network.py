@@ -11,7 +11,7 @@ import trio
 from pgs.config import Config
 from pgs.doctor import network
 from pgs.doctor.finding import Finding
-from pgs.http.outbound.fetch import JsonClient
+from pgs.http.outbound.fetch import BODY_MAX, JsonClient
 from pgs.serve import running
 from tests.http.identity import jwk, key_set
 from tests.http.internet import client_context, read_request
@@ -163,6 +163,15 @@ async def test_a_frame_from_elsewhere_must_answer_with_200(tmp_path: Path) -> No
         assert finding.status == verdict
     away = _config(tmp_path, frame_url="http://127.0.0.1:1")
     assert (await network.frame(away, _client())).status == "problem"
+
+
+async def test_a_frame_from_elsewhere_that_the_service_would_not_read_is_a_problem(
+    tmp_path: Path,
+) -> None:
+    document = b"<!doctype html>".ljust(BODY_MAX + 1)
+    async with _server((200, document)) as (url, _):
+        finding = await network.frame(_config(tmp_path, frame_url=url), _client())
+    assert finding.status == "problem"
 
 
 async def test_a_host_that_cannot_be_looked_up_is_a_problem(

@@ -20,10 +20,6 @@ _WILDCARDS: Final = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104  com
 _PROBE: Final = "doctor"
 """The id of a charge that does not exist. Asking for it changes nothing at a settlement server."""
 
-_FRAME_BYTES: Final = 1024 * 1024
-"""Bytes of a frame's document that are read: more than any document that the service takes."""
-
-
 LOOK_UP_S: Final = 5.0
 """Seconds for a look-up. The service gives a nudge's look-up and connection 2 s together, so a
 look-up of more than 5 s is a fault."""
@@ -167,7 +163,7 @@ async def frame(config: Config, client: JsonClient) -> Finding:
     if not config.frame_url:
         return Finding("frame", "skipped", "PGS_FRAME_URL is not set: the frame is the package's")
     try:
-        status, _ = await client.fetch(config.frame_url, accept="text/html", max_bytes=_FRAME_BYTES)
+        status, _ = await client.fetch(config.frame_url, accept="text/html")
     except NotFetched as error:
         status, why = 0, str(error)
     else:

@@ -93,7 +93,7 @@ async def deliver_lone_try(
     """
     parts, at = partner.parts, partner.parts.clock.now()
     try:
-        signed = nudges.sign_nudge(partner.partner_id, secret, at)
+        signed = nudges.sign_nudge(partner.partner_id, secret, parts.clock.real())
         outcome = await parts.deliveries.outbound.post(url, signed.body, signed.headers)
         done = TryDone(
             nudge_id=flight.nudge_id,
