@@ -84,7 +84,7 @@ class Held(msgspec.Struct, frozen=True):
 class Last(msgspec.Struct, frozen=True):
     """The row of a shard's previous owner.
 
-    `epoch`: how often the shard had been taken, the last time by that owner.
+    `epoch`: how often the shard had been taken when this owner had taken it.
     """
 
     beat: Beat
@@ -172,9 +172,9 @@ def starts_of(
 
     `lasts` has the argument `last` of `answers_from` for each shard. `own` are the numbers of all
     sessions of this process. If the previous owner was one of them, it does not answer any more:
-    when the session ended, the process dropped what it held in memory. But that session may have
-    been waiting for another node, which may still answer. `until` has, by shard, the time until
-    which that session waited. The new owner waits until then, too.
+    when that session ended, the process dropped what it held in memory. But the owner before that
+    session may be another node, which may still answer. `until` has, by shard, the time until which
+    that session had to wait for it. The new owner waits until the same time.
     """
     return {
         shard: max(now, until.get(shard, now))

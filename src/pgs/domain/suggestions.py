@@ -13,7 +13,7 @@ LIKENESS_NAMES: Final = 64
 """Names with which one name is compared; further ones are left out. No call has as many fields."""
 
 _LEAST_RATIO = 0.75
-"""Shares of the characters of two names: the names count as alike if at least so many match.
+"""Shares of the characters of two names that must match, at least, for the names to count as alike.
 `gameID` and `game` both count as alike with `gameId`; `tier` and `type` do not count as alike."""
 
 

@@ -19,7 +19,7 @@ _TICKS: Final = 1_000_000
 one tick earns exactly `rate` units."""
 
 _LONG_AGO: Final = -(1 << 62)
-"""Time before any real time, in ticks. A new bucket starts there, so every real time is later."""
+"""Time before any that an owner passes, in ticks. A new bucket begins with it as its last time."""
 
 
 BUCKET_MAX: Final = 1_000_000
