@@ -87,9 +87,9 @@ async def deliver_lone_try(
 ) -> None:
     """Make the one try, have the courier log it, and answer `envelope`.
 
-    The answer is the attempt. The asker gets `Interrupted` if the service stops, or if the courier
-    has no room or cannot write the attempt. The asker gets `Crashed` if anything breaks, or if the
-    partner is degraded.
+    The answer is the attempt. The asker gets `Interrupted` if the service stops, if this node gives
+    the partner up, or if the courier has no room or cannot write the attempt. The asker gets
+    `Crashed` if anything breaks, or if the partner is degraded.
     """
     parts, at = partner.parts, partner.parts.clock.now()
     try:
@@ -109,7 +109,7 @@ async def deliver_lone_try(
         envelope.answer(await partner.courier(environment).ask(LoneTryDone(done), math.inf))
     except (Overloaded, Interrupted):
         envelope.fail(Interrupted("the lone try was made and could not be logged"))
-    except trio.Cancelled:  # the service stops, or the session with the database has ended
+    except trio.Cancelled:  # the service stops, or this node gives the partner up
         envelope.fail(Interrupted("the lone try was cut short"))
         raise
     except Crashed:

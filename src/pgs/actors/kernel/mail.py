@@ -25,8 +25,8 @@ class Command(Message, Generic[R], frozen=True):
 class Overloaded(Exception):
     """The message was refused and nothing was done.
 
-    The mailbox or the writer was full, the deadline passed in the queue, or the service is
-    stopping.
+    The mailbox, the writer or a table's list of held commands was full, the deadline passed while
+    the message waited, or the service is stopping.
     """
 
 

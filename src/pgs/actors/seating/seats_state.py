@@ -58,10 +58,10 @@ class Mailbox(Protocol):
 class SeatsState(DispatchingActor):
     """One partner's seats in one environment.
 
-    It keeps three things in memory. The head has the last sequence and feed position that were
-    given out. The lobby has the seats that wait and, in live, what pairing needs to know of the
-    players. `waiting_calls` are the calls that wait for settlement. Everything else is read from
-    rows just before a decision.
+    Its memory has three parts. The head has the last sequence, feed position and ledger row, and
+    the last final day. The lobby has the seats that wait and, in live, what pairing needs to know
+    of the players. `waiting_calls` are the calls that wait for settlement. Everything else that a
+    decision needs is read from rows just before it.
     """
 
     def __init__(self, partner: PartnerActors, environment: Environment, mailbox: Mailbox) -> None:

@@ -75,7 +75,7 @@ async def _call(parts: Parts, question: Question, deadline: float) -> ChargeAnsw
             answer = await question.request()
     except UndefinedAnswer as error:
         why = str(error)
-    except BaseException:  # a bug of the port, or the stop of the service
+    except BaseException:  # a bug of the port, or this task was cancelled
         settlements.breaker.abandoned(question.item_id)
         raise
     seconds = trio.current_time() - began

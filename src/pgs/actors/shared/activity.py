@@ -1,8 +1,8 @@
 """Activity events: what happens in an account right now, for subscribers of the live stream.
 
-An event is published after the commit that it reports, and is not stored. No event is built while
-an account has no subscriber. A subscriber who falls behind loses the oldest events and is told how
-many; publishing never waits for a subscriber.
+An event about a commit is published after the commit. Events are not stored. No event is built
+while an account has no subscriber. A subscriber who falls behind loses the oldest events and is
+told how many; publishing never waits for a subscriber.
 """
 
 from collections import deque

@@ -78,7 +78,7 @@ class Registry:
         return self._accounts.get(partner_id)
 
     def accounts(self) -> list[Account]:
-        """Return every account, by id."""
+        """Return every account, in the order of their ids."""
         return [self._accounts[partner_id] for partner_id in sorted(self._accounts)]
 
     def publish(self, account: Account) -> None:
