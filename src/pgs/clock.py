@@ -83,9 +83,9 @@ class HeldTime:
 class SystemClock:
     """The machine's clock, except that it stands still after the machine's clock was set back.
 
-    Until the machine's clock has caught up, nothing falls due. Each time the machine's clock is set
-    back by more than `BEHIND_MS`, this is logged once and counted with `on_event`. Without
-    `on_event`, as in the log's own clock, it is neither logged nor counted.
+    Until the machine's clock has caught up, nothing falls due. If it is behind by more than
+    `BEHIND_MS`, this is logged and counted with `on_event`, only once until it has caught up.
+    Without `on_event`, as in the log's own clock, it is neither logged nor counted.
     """
 
     def __init__(self, on_event: Callable[[str], None] | None = None) -> None:

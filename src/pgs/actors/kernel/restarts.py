@@ -9,8 +9,8 @@ class RestartLimit(msgspec.Struct, frozen=True):
     """How often one partner's actors, or one chore, may break before they are degraded."""
 
     restarts: int = 3
-    """Crashes within `within_s` that are followed by an immediate restart; one more begins a
-    cool-down. One bad message may break an actor; four breaks in a row are a pattern."""
+    """Crashes within `within_s` that do not begin a cool-down yet; one more does. One bad message
+    may break an actor; four breaks in a row are a pattern."""
 
     within_s: float = 30.0
     """Seconds in which those crashes are counted. A permanent fault causes enough crashes within

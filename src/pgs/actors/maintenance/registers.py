@@ -1,4 +1,4 @@
-"""Short chores: they tend and close actors, and act on what the registers say."""
+"""Short chores: they tend and close actors, refresh the registers, and act on what these say."""
 
 from collections.abc import Iterable
 
@@ -38,7 +38,9 @@ async def follow_others(parts: Parts, directory: PartnerDirectory) -> None:
 
 
 def _tell_written(parts: Parts, directory: PartnerDirectory, written: Iterable[str]) -> None:
-    """Tell the actors of these accounts to load them again: something else has written the rows.
+    """Tell the account actors to load these accounts again.
+
+    Something else has written the rows, or a commit of the actor itself that raised an error.
 
     If an account is off now, its open play is closed.
     """

@@ -34,4 +34,7 @@ class AccountCommand(Command[R], Generic[R], frozen=True, kw_only=True):
 
 
 class AccountChangedInRows(Message, frozen=True):
-    """The account's rows were written by something other than its actor: load them again."""
+    """Load the account again: its rows have changed without the actor's knowledge.
+
+    Something else wrote them, or a commit of the actor that raised an error was carried out.
+    """
