@@ -1,6 +1,6 @@
 """Publishes activity events about seats, matches, nudges, refusals and calls.
 
-Call these functions after the commit. Without a subscriber they do nothing.
+A change is published after its commit. Without a subscriber these functions do nothing.
 """
 
 from collections.abc import Mapping, Sequence

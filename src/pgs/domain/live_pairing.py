@@ -64,7 +64,7 @@ def held_back(*, here: bool, busy: bool) -> HeldBack | None:
 class WaitingSeat(msgspec.Struct, frozen=True):
     """A waiting seat with its player's rating.
 
-    `waves`: waves since the seat began to wait, the present one included.
+    `waves`: waves of its pool since the seat began to wait, the present one included.
     """
 
     seat: Seat

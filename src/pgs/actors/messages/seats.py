@@ -30,7 +30,10 @@ class FinalDay(msgspec.Struct, frozen=True):
 
 
 class NextWave(msgspec.Struct, frozen=True):
-    """Seconds until the pulse must ask for the next wave. None: the pulse must end."""
+    """Seconds until the pulse must ask again. None: the pulse must end.
+
+    0 if pairs of the same wave are left to commit.
+    """
 
     after_s: float | None
 

@@ -38,7 +38,8 @@ class Lobby:
         # second match.
         self._playing: dict[str, set[str]] = defaultdict(set)
         self._pools: dict[Pool, dict[str, Seat]] = {}
-        # How many waves a pool has had since it was last empty.
+        # How many waves a pool has had since it was last empty. A wave with fewer than two seats in
+        # the pool does not count.
         self._waves: dict[Pool, int] = defaultdict(int)
         # By seat id: the number of waves that its pool had before the seat entered it.
         self._joined: dict[str, int] = {}
