@@ -208,7 +208,7 @@ def swap(s: Scene) -> str:
         raise Wrong(made.stderr)
     shutil.move(s.folder / "pgs.db", s.place / "mine")
     shutil.copyfile(other / "pgs.db", s.folder / "pgs.db")
-    s.must_refuse("is another database")
+    s.must_refuse("is not the database that was last open")
     shutil.move(s.place / "mine", s.folder / "pgs.db")
     s.must_start()
     return "refused, then " + s.nothing_lost()
