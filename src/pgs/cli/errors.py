@@ -134,7 +134,7 @@ def _forget_output() -> None:
 
 @contextmanager
 def expected() -> Iterator[None]:
-    """Report an error that an operator can repair as one line and an exit code.
+    """Turn an error that an operator can repair into one line and an exit code.
 
     Other exceptions are bugs and pass unchanged.
     """

@@ -42,7 +42,8 @@ AGAIN_MAX_S: Final = 5.0
 """Seconds of the longest wait between two tries to connect: a bot is back soon after an outage."""
 
 _CONNECT_S: Final = 20.0
-"""Seconds for a bot's connection and handshake. A busy listener may take several seconds."""
+"""Seconds for a bot's connection, and as many for its handshake. A busy listener may take several
+seconds."""
 
 _CLOSE_S: Final = 2.0
 """Seconds that a bot waits for its close frame to be answered. Nothing depends on the answer."""

@@ -259,8 +259,7 @@ class Grants:
         return self._answer(check, "GET", "/authorize", query)
 
     def decide(self, query: str, sign_in: SignIn | None) -> Reply:
-        """Return the redirect to the client: with a code, or `access_denied` if nobody signed
-        in."""
+        """Return the redirect to the client: with a code, or `access_denied` without a sign-in."""
 
         def decide(request: _Request) -> Reply:
             grant = self._server.get_consent_grant(request, sign_in)

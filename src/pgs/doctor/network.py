@@ -21,8 +21,8 @@ _PROBE: Final = "doctor"
 """The id of a charge that does not exist. Asking for it changes nothing at a settlement server."""
 
 LOOK_UP_S: Final = 5.0
-"""Seconds for a look-up. The service gives a nudge's look-up and connection 2 s together, so a
-look-up of more than 5 s is a fault."""
+"""Seconds for a look-up: more than twice the 2 s that the service gives a nudge's look-up and
+connection together. A slower look-up is a fault beyond doubt."""
 
 
 async def service(config: Config) -> Finding:

@@ -21,7 +21,8 @@ class DataFolderInUse(Exception):
 class DataRefused(StoreOutage):
     """The database and the data folder do not belong together, or a part is missing or damaged.
 
-    The message says what was found, and what to do. Nothing was changed.
+    The message says what was found, and what to do. Nothing was changed, except that on PostgreSQL
+    missing migrations may have been applied.
     """
 
 

@@ -1,4 +1,4 @@
-"""Every SQL statement of the product by its name, `<noun>.<query>`.
+"""Every SQL statement that both engines share, by its name, `<noun>.<query>`.
 
 `<noun>` names a file under `queries/`, and `<query>` a block in that file.
 """

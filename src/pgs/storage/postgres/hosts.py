@@ -32,9 +32,9 @@ ASK_S: Final = 2.5
 server without its standby confirms none."""
 
 LEFT_AFTER_S: Final = ASK_S
-"""Seconds that the commit of an earlier question may wait for a standby; the next question ends its
-session. The session's client has gone by then, and a server does not notice that while a commit
-waits."""
+"""Seconds that the commit for such a question may wait for a standby. If one waits longer, the next
+question to the same host ends its session: its client has gone by then, and a server does not
+notice that while a commit waits."""
 
 # Written to the write-ahead log, so that the commit waits for the standby. Nobody reads it.
 _COMMIT: Final = "select pg_logical_emit_message(true, 'pgs', '')"

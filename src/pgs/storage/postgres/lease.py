@@ -98,7 +98,8 @@ _FREE: Final = (
     "update shard set state = 'free' where shard = any ($1::bigint[]) and node = $2 "
     "and session = $3::bigint returning shard"
 )
-# A notice is sent at the end of its transaction. Locks of sessions are released immediately.
+# The notice is sent after the unlocking: it waits for the end of its transaction, but a session's
+# lock is released immediately.
 _UNLOCK: Final = (
     f"select count(*), {_TOLD} from unnest($1::int[]) as s "  # noqa: S608  only constants
     f"where pg_advisory_unlock({SHARD_LOCKS}, s)"
@@ -205,8 +206,8 @@ def take(session: WritingSession, name: str, number: int, shards: Collection[int
 
     None of `shards` may be held by this session already: PostgreSQL would count a second lock, and
     a single unlock would not release the shard.
-    The rows of the shards must be read after this, in new statements, because an older snapshot
-    may lack the last commits of the previous owner.
+    The caller must read the partners of these shards after this, in new statements, because an
+    older snapshot may lack the last commits of the previous owner.
     """
     run = session.connection.command
     granted = [int(shard) for (shard,) in run(_LOCK, _array(sorted(shards)))]

@@ -1,5 +1,5 @@
--- Accounts, their keys, licences, origins and prices. Columns are selected in the order of the
--- fields in pgs.domain.accounts.
+-- Accounts, their keys, licences, origins and prices. The columns of keys, licences and prices are
+-- selected in the order of the fields of their structs in pgs.domain.accounts.
 
 -- name: insert_partner!
 insert into partner ({columns of partner})
