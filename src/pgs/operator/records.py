@@ -206,7 +206,7 @@ class MatchVoided(Record, frozen=True):
 
 
 class LedgerChecked(Record, frozen=True):
-    """The sums of the ledgers of each environment, and everything that is wrong with them."""
+    """The sums of each environment's ledgers, and faults: at most `FAULTS_LISTED` in each list."""
 
     sound: bool
     totals: list[LedgerTotals]

@@ -220,7 +220,10 @@ def replace_prices(
 
 
 async def switched_off_with_open_play(reader: Reader) -> list[tuple[str, Environment]]:
-    """Return partners and environments that have open play although the account is off."""
+    """Return partners and environments that have open play although the account is off.
+
+    Seats that are already being closed do not count.
+    """
     rows = await reader.all("accounts.switched_off_with_open_seats") + await reader.all(
         "accounts.switched_off_with_running_matches"
     )

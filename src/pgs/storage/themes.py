@@ -42,7 +42,7 @@ async def find_logo(reader: Reader, partner_id: str, environment: Environment) -
 def put_theme(partner_id: str, environment: Environment, stored: StoredTheme) -> Stmt:
     """Return the statement that writes a theme.
 
-    It conflicts unless the row's revision is one less than the theme's.
+    It conflicts if there is a row whose revision is not one less than the theme's.
     """
     theme = stored.theme
     logo = theme.logo

@@ -8,7 +8,7 @@ from pgs.storage.ledger import check_ledger
 
 
 async def check_the_ledger(core: Core, args: NoArgs) -> LedgerChecked:
-    """Check every row of every ledger; return their sums and everything that is wrong."""
+    """Check every row of every ledger; return the ledgers' sums, and the faults that were found."""
     return LedgerChecked.of(
         await read_in_bulk(core.parts.database, check_ledger, core.parts.database.check_limit)
     )
