@@ -1,5 +1,5 @@
--- Advances the heads of a restored copy before anything else is read or written, and reads what a
--- copy must have in common with its original.
+-- Advances the heads of a restored copy before a partner's rows are read or written, and reads what
+-- a copy must have in common with its original.
 
 -- name: add_missing_heads!
 insert into head (partner_id, environment, seat_seq, feed_position, ledger_seq, ledger_hash,
