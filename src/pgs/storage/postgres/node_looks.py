@@ -24,7 +24,7 @@ milliseconds."""
 
 LOOK_LIMIT_S: Final = 3.0
 """Seconds after which a look is given up, with its connection. The same holds for a call that ends
-another node's session."""
+another node's session. While a look opens its connection, only the bounds of the opening hold."""
 
 log = structlog.get_logger("pgs.nodes")
 
