@@ -3,8 +3,8 @@
 If-Match is checked after these, and before the body is read and before the path's record is looked
 up. A stale revision is therefore refused before a fault in the body's fields or an unknown id in
 the path. While a call waits for the account actor, its caller may be removed, or somebody else may
-write. The actor therefore checks the caller and the revision again; `change` passes the rule and
-the revision to it.
+write. The actor therefore checks the caller and the revision again; `build` puts the rule and the
+revision into the command.
 """
 
 import re

@@ -132,7 +132,7 @@ async def _page_by_time(
 async def _page_by_seat(
     call: AdminCall, environment: Environment, wanted: Wanted, span: Span
 ) -> tuple[list[str], Page]:
-    """Return the ids of a page of matches by their seats, the match of the newest seat first."""
+    """Return the ids of a page of matches found by their seats, from the newest seat on."""
     found = await _find(call, environment, wanted.before, wanted.limit + 1)
     shown, page = cut(call, _KIND, wanted, found, lambda one: one[0], environment)
     return list(dict.fromkeys(match_id for _, match_id in shown)), page

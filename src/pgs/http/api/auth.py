@@ -39,8 +39,9 @@ class Verdict(msgspec.Struct, frozen=True):
     """Who makes a call, or why the call is refused.
 
     `outcome` is the principal (None where the call takes no credential) or a refusal. `headers`
-    go with every answer to the call. `known` is the call's key, even if the call is refused; None
-    if the registry does not know the key, or was last read too long ago.
+    go with every answer to the call, except a 401, which has those of `unauthorised`. `known` is
+    the call's key, even if the call is refused; None if the registry does not know the key, or was
+    last read too long ago.
     """
 
     outcome: msgspec.Struct | None

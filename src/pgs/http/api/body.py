@@ -26,12 +26,13 @@ T = TypeVar("T")
 S = TypeVar("S", bound=msgspec.Struct)
 
 MAX_DIGITS: Final = 1000
-"""Digits of the longest integer in a body that is read a second time to look for a fault. Every
-field takes far fewer. The first reading accepts what msgspec does, up to 4,300 digits."""
+"""Digits of an integer in the second reading of a body, which looks for the body's fault. A longer
+integer is the fault. Every field takes far fewer digits. The first reading accepts what msgspec
+does, up to 4,300 digits."""
 
 MAX_SAFE_INTEGER: Final = 2**53
-"""Units, such as cents or seconds, that an integer in a body may count. A JSON reader that keeps
-numbers as doubles, as many do (RFC 8259, section 6), represents every integer up to this one
+"""Units, such as cents or seconds, of an integer in a body, positive or negative. A JSON reader that
+keeps numbers as doubles, as many do (RFC 8259, section 6), represents every integer up to this one
 exactly."""
 
 SafeInt = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]

@@ -223,7 +223,7 @@ class Dispatcher:
             await handler(self._services, self.sockets, scope, receive, send)
 
     async def _serve_elsewhere(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a path that the table lacks: a page, or a WebSocket's path in a plain request."""
+        """Serve a path that the table lacks: a page, or a plain request for a WebSocket's path."""
         if scope["type"] == "http" and scope["raw_path"] in self._websockets:
             await refuse_plain(scope["method"], send)
         else:

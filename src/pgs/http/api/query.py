@@ -12,11 +12,11 @@ length."""
 
 UNREADABLE: Final = "\N{REPLACEMENT CHARACTER}"
 """Replaces a value that is not valid text, if the parameter is in `REFUSED_BY_CALL`. It is no
-cursor, day, status or game, so the call refuses it like every other wrong value."""
+cursor, day, status or game, so the call answers as it answers every other wrong value."""
 
 REFUSED_BY_CALL: Final = frozenset({"cursor", "from", "to", "status", "gameId"})
-"""Parameters whose wrong values are refused with a `reason`, such as `malformed_day`. A value that
-is not text is a wrong value too, so it must get the same `reason`."""
+"""Parameters whose wrong values most calls refuse with a `reason`, such as `malformed_day`. A value
+that is not text is a wrong value too, so it must get the same `reason`."""
 
 _BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _DIGITS = re.compile(r"[0-9]{1,6}", re.ASCII)

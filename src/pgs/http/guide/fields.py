@@ -18,8 +18,8 @@ _LIMITS: Final = (
 """The limits that a value's schema may have, each with its text in a table."""
 
 _WHOLE: Final = 2**53
-"""Units, such as cents, that an integer in a body may count. Tables of fields do not list this
-limit, which every integer has."""
+"""Units, such as cents, of an integer in a body. Every integer has this limit, so tables of fields do
+not list it."""
 
 
 def parameter_rows(endpoint: Endpoint) -> list[str]:

@@ -21,7 +21,7 @@ CSP: Final = (
 it."""
 
 INDEX_CHARS: Final = 90
-"""Characters of a section's beginning in the search index, which the list of hits shows."""
+"""Characters that the search index has of each section's beginning. The list of hits shows them."""
 
 _PAGE_NAMES: Final = frozenset(name for name, _ in NAMES)
 _LINK = re.compile(r"\[([^\]]+)\]\((?:\.\./)*([^)#:]*)(#[^)]*)?\)")

@@ -41,7 +41,7 @@ silent connection after 30."""
 SINCE_AHEAD_MAX_S = 86_400
 """Seconds that `since` can be ahead of the service's clock. A later time is most likely written in
 milliseconds. The answer to it would begin at the end of the feed, and the reader would miss every
-row."""
+row before that."""
 
 _SECONDS = re.compile(r"[0-9]{1,15}", re.ASCII)
 _TOO_LATE = (
@@ -179,7 +179,7 @@ async def _tell_of_rewound(call: Call, position: int, head: int) -> Refusal:
 async def _held_page(
     call: Call, page: ResultsPage, bell: trio.Event, after: int, limit: int, wait_s: int
 ) -> ResultsPage | Refusal | BadRequest:
-    """Return the first page with rows, or an empty one after `wait_s`.
+    """Return the first page with rows, an empty one after `wait_s`, or the refusal of `recheck`.
 
     `page` was read after `bell` was taken, so a row that it lacks has rung the bell or will ring
     it. A scheduled revocation of the key and a stop of the service end the wait earlier. Raises
@@ -224,6 +224,8 @@ async def _rows(
     parts: Parts, feed: Feed, after: int, limit: int
 ) -> tuple[list[ResultRow], int, bool]:
     """Return the rows of a page, the last one's position, and whether more rows follow.
+
+    Without rows, the position is `after`.
 
     Rows that were read lately are found by their positions, which costs a tenth of reading their
     columns and making their records.

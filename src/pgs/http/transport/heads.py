@@ -39,7 +39,7 @@ PRIVATE_PREFIX: Final = b"x-pgs-"
 """The prefix of headers that are reserved for this service. They are removed from requests."""
 
 FORWARDED: Final = b"x-pgs-forwarded"
-"""The one private header that a request may have: the proof that another node forwarded it. It is
+"""The one private header of a request that is read: the proof that another node forwarded it. It is
 removed from the headers like the others. The code that uses the proof also checks it."""
 
 REQUEST_ID: Final = b"x-request-id"

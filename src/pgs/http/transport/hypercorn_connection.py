@@ -291,7 +291,7 @@ class GuardedServer(TCPServer):
 
 
 def _summary(group: BaseExceptionGroup[Exception]) -> list[str]:
-    """Return a line per error: its type and where it was raised.
+    """Return a line for each of the first eight errors: its type and where it was raised.
 
     An error's own text is left out, since it may repeat what the client sent.
     """

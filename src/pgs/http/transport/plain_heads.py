@@ -111,7 +111,7 @@ def read_plain_head(head: bytes) -> PlainHead | None:
 
 
 def _is_host(value: bytes | None) -> bool:
-    """Return whether a value of Host names one host."""
+    """Return whether there is a value of Host, and it names at most one host."""
     if value in _hosts:
         return True
     if value is None or not HOST.fullmatch(value):

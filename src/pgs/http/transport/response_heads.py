@@ -65,7 +65,10 @@ class ResponseHeads:
         return template % (*values, request_id.encode(), len(content), self._date, content)
 
     def _template(self, status: int, root: str, last: bool, names: tuple[bytes, ...]) -> bytes:
-        """Return a format for the values of `names`, request id, length, date and content."""
+        """Return the whole response as a `%` format.
+
+        It takes the values of `names`, the request id, the length, the date and the content.
+        """
         stamped = stamp(
             [(name, _SLOT % at) for at, name in enumerate(names)],
             path=root,

@@ -1,8 +1,9 @@
 """Reads the frames of a WebSocket's client, and writes those of the server.
 
-A message in one whole frame, a ping and a pong are read here. From the first frame of another kind
-(a part of a message, a close, a fault), or the first frame that arrives in pieces, wsproto reads
-all frames until the socket ends. It takes ten times as long for a message.
+A text in one whole frame, a ping and a pong are read here. From the first frame of another kind (a
+binary message, a part of a message, a text over the limit, a close, a fault), or the first frame
+that arrives in pieces, wsproto reads all frames until the socket ends. It takes ten times as long
+for a message.
 """
 
 from collections.abc import Iterator
