@@ -31,9 +31,9 @@ integer is the fault. Every field takes far fewer digits. The first reading acce
 does, up to 4,300 digits."""
 
 MAX_SAFE_INTEGER: Final = 2**53
-"""Units, such as cents or seconds, of an integer in a body, positive or negative. A JSON reader that
-keeps numbers as doubles, as many do (RFC 8259, section 6), represents every integer up to this one
-exactly."""
+"""Units, such as cents or seconds, of an integer in a body, positive or negative. A JSON reader
+that keeps numbers as doubles, as many do (RFC 8259, section 6), represents every integer up to this
+one exactly."""
 
 SafeInt = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
 """An integer field of a request. Its values are exact in JSON and fit into a bigint column."""

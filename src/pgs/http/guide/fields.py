@@ -18,8 +18,8 @@ _LIMITS: Final = (
 """The limits that a value's schema may have, each with its text in a table."""
 
 _WHOLE: Final = 2**53
-"""Units, such as cents, of an integer in a body. Every integer has this limit, so tables of fields do
-not list it."""
+"""Units, such as cents, of an integer in a body. Every integer has this limit, so tables of fields
+do not list it."""
 
 
 def parameter_rows(endpoint: Endpoint) -> list[str]:
