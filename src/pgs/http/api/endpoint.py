@@ -109,7 +109,7 @@ token (Game API)."""
 
 
 class Request(HidesSecrets, msgspec.Struct, frozen=True):
-    """A call before authentication, as an authenticator sees it. Its body has not been read."""
+    """A call before authentication, as an authenticator sees it: without its body."""
 
     SECRETS = frozenset({"headers"})
 
@@ -194,7 +194,8 @@ class Endpoint(msgspec.Struct, frozen=True):
     leaves, because watching for that costs as much as a small call."""
 
     errors: tuple[str, ...] = ()
-    """The reason codes that this call can answer with, besides those that all calls share."""
+    """The reason codes that this call can answer with, besides those that all calls with the same
+    kind of credential share."""
 
     crash: str | None = None
     """The reason code of the answer if the handler crashes. None: a 500 without a reason code."""

@@ -174,7 +174,7 @@ class Forwarding:
     ) -> DirectAnswer | None:
         """Forward a request. Return None once the owner's answer was sent, else this node's answer.
 
-        Raises `ClientGone`.
+        Raises `ClientGone`, and `Lost` if the owner's answer broke off after it had begun.
         """
         if owner is None:
             self._on_event("forward_ownerless")
