@@ -47,4 +47,6 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *seats.ENDPOINTS,
     *test_match.ENDPOINTS,
 )
-"""Every call of the admin API. `pgs.domain.roles.ADMIN_RULES` says who may make it."""
+"""The calls that only the admin API has. The reads that callers with an API key can make too are in
+`pgs.http.account` and `pgs.http.billing`. `pgs.domain.roles.ADMIN_RULES` says who may make which
+call of the admin API."""
