@@ -39,7 +39,10 @@ One of them ends soon."""
 
 
 class Live(msgspec.Struct, frozen=True):
-    """The `data` of an event: `at` in epoch seconds, and further fields by the kind of event."""
+    """The `data` of an event: `at` in epoch seconds, and further fields by the kind of event.
+
+    The event `lost` has only `events`, the number of events that were dropped.
+    """
 
     at: int
 

@@ -15,8 +15,8 @@ from pgs.http.transport.lane import Call, Lane, Unfinished
 from pgs.http.transport.listener_config import Connection, GuardedConfig
 
 READ_BYTES: Final = 64 * 1024
-"""Bytes of one read. Once that many are kept from a client whose call is held, no more is read. A
-body of the usual limit fits."""
+"""Bytes of one read, as many as a body may have by default. Once that many are kept from a client
+whose call is held, no more is read."""
 
 _GONE: Final = {"type": "http.disconnect"}
 
