@@ -16,7 +16,7 @@ cursor, day, status or game, so the call answers as it answers every other wrong
 
 REFUSED_BY_CALL: Final = frozenset({"cursor", "from", "to", "status", "gameId"})
 """Parameters whose wrong values most calls refuse with a `reason`, such as `malformed_day`. A value
-that is not text is a wrong value too, so it must get the same `reason`."""
+that is not text is a wrong value too, so it must get the same answer."""
 
 _BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _DIGITS = re.compile(r"[0-9]{1,6}", re.ASCII)
