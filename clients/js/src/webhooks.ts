@@ -8,7 +8,10 @@ export const SIGNATURE_HEADER = 'X-Service-Signature';
  */
 export const TOLERANCE_SECONDS = 300;
 
-/** The body was not signed with the secret, or too long ago. Answer 400 and do nothing else. */
+/**
+ * The signature is missing, wrong, or too far from the clock, or the body is no nudge. Answer 400
+ * and do nothing else.
+ */
 export class InvalidSignature extends Error {
   override name = 'InvalidSignature';
 }

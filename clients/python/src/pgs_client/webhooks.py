@@ -18,7 +18,10 @@ _TIME = re.compile(r"[0-9]{1,12}", re.ASCII)
 
 
 class InvalidSignature(Exception):
-    """The body was not signed with the secret, or too long ago. Answer 400 and do nothing else."""
+    """The signature is missing, wrong, or too far from the clock, or the body is no nudge.
+
+    Answer 400 and do nothing else.
+    """
 
 
 @dataclass(frozen=True)
