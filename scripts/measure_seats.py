@@ -197,8 +197,8 @@ def _section(costs: list[Cost], most: float) -> str:
         "",
         *paragraph(
             f"{first.seats} seats of different players are taken in the test environment of a "
-            "service with its listeners. *Partners* is the number of partners whose seats actors "
-            "take and pair them. The figures are resident memory of the whole process. *Idle* is "
+            "service with its listeners. *Partners* is the number of partners among which the "
+            "seats are divided. The figures are resident memory of the whole process. *Idle* is "
             "measured just after its start, and *with seats* after the last seat. *Trimmed* is "
             "measured after a garbage collection and a `malloc_trim`, which returns freed memory "
             "that the C library keeps for later. *Taken* is *trimmed* minus *idle*."
