@@ -121,8 +121,9 @@ _CHANGES_NOTHING: Final = re.compile(
 )
 """Names of buttons and fields that only show something."""
 
+# A call may be shown at any moment: rows of the stream and their filters are left out.
 _NAMES: Final = """() => [...document.querySelectorAll(
-  'main button:enabled, main input:enabled, main select:enabled')].map((element) =>
+  'main :is(button, input, select):enabled:not(ul.feed *, .kinds *)')].map((element) =>
     (element.getAttribute('aria-label') ?? element.labels?.[0]?.innerText ?? element.innerText)
       .replace(/\\s+/g, ' ').trim())"""
 
