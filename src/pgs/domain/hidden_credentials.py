@@ -16,7 +16,7 @@ def without_credentials(path: str) -> str:
 
     The first characters of a credential, which say what it is, stay.
     """
-    # This runs for every request, and few paths need the replacement.
+    # The cheap look comes first: this runs for every request, and few paths have a credential.
     if any(mark in path for mark in _MARKS):
         return _CREDENTIAL.sub(r"\1[hidden]", path)
     return path

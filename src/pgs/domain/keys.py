@@ -43,7 +43,9 @@ _CHECKSUM_CHARACTERS = 6
 KEY_MARKS: Final = ("pgs_live_", "pgs_test_")
 """How the keys of the two environments begin."""
 
-_KEY_LENGTH = len(KEY_MARKS[0]) + 46
+KEY_LENGTH: Final = len(KEY_MARKS[0]) + 46
+"""Characters of a key. Both beginnings have the same length."""
+
 _KEY = re.compile(r"pgs_(live|test)_([0-9A-Za-z]{3})[0-9A-Za-z]{43}", re.ASCII)
 # RFC 9110, section 11.4: the scheme in any case, one or more spaces, then a token68.
 _BEARER = re.compile(rb"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/-]+=*)")
@@ -73,7 +75,7 @@ def parse_key(text: str) -> ParsedKey | None:
 
     Takes any string.
     """
-    if len(text) != _KEY_LENGTH:
+    if len(text) != KEY_LENGTH:
         return None
     found = _KEY.fullmatch(text)
     if found is None or _checksum(text[:-_CHECKSUM_CHARACTERS]) != text[-_CHECKSUM_CHARACTERS:]:

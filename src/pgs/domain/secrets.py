@@ -42,9 +42,8 @@ class HidesSecrets:
 def webhook_secret(entropy: bytes) -> str:
     """Return `SIGNING_MARK` and 43 base64url characters.
 
-    The HMAC key is this whole text in UTF-8.
-
-    `entropy` is exactly `WEBHOOK_SECRET_BYTES` random bytes (else ValueError).
+    The HMAC key is this whole text in UTF-8. `entropy` is exactly `WEBHOOK_SECRET_BYTES` random
+    bytes (else ValueError).
     """
     if len(entropy) != WEBHOOK_SECRET_BYTES:
         raise ValueError(f"a webhook secret takes {WEBHOOK_SECRET_BYTES} bytes")

@@ -26,7 +26,7 @@ TO_LIVE: tuple[Step, ...] = ("test_on", "request_live", "grant")
 
 
 class NotMade(Exception):
-    """Something could not be made, mostly since a command was refused; the message says why."""
+    """Something could not be made, usually because a command was refused; the message says why."""
 
 
 class ReadyPartner(HidesSecrets, msgspec.Struct, frozen=True):

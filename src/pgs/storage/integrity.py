@@ -11,9 +11,9 @@ _LIMITER = trio.CapacityLimiter(1)
 async def check_integrity(database: Database) -> list[str]:
     """Return the faults of the database's pages, indexes and constraints; none if it is sound.
 
-    With PostgreSQL, these are only the faults that its server has noticed. The check runs
-    on a separate thread (on the caller's thread if the database is `inline`). Raises `StoreOutage`
-    if the database cannot be opened.
+    With PostgreSQL, these are only the faults that its server has noticed. The check runs on a
+    separate thread (on the caller's thread if the database is `inline`). Raises `StoreOutage` if
+    the database cannot be opened.
     """
     if database.inline:
         return database.faults()

@@ -8,10 +8,13 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
+from pgs.domain import sessions
 from pgs.domain.accounts import Account, check_licence
 from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal, refuse
+from pgs.domain.keys import KEY_LENGTH, KEY_MARKS
 from pgs.domain.names import is_player_id
+from pgs.domain.secrets import SIGNING_MARK
 from pgs.domain.suggestions import LIKENESS_NAMES, closest
 from pgs.http.transport.asgi import Headers
 
@@ -158,6 +161,7 @@ def invalid_key(headers: Headers) -> Refusal:
 _AROUND_A_KEY: Final = b"\"'<>[]{}`"
 """What people copy along with a key: quotes, and the brackets of an example."""
 
+_KEY_MARKS: Final = tuple(mark.encode() for mark in KEY_MARKS)
 _SEND: Final = "Send the header `Authorization: Bearer <API key>`."
 
 
@@ -175,7 +179,7 @@ def _no_key(headers: Headers) -> str:
     credential = rest.strip()
     if scheme.lower() == b"basic":
         return f"The key was sent with Basic authentication, which is not taken. {_SEND}"
-    if scheme.startswith((b"pgs_test_", b"pgs_live_")):
+    if scheme.startswith(_KEY_MARKS):
         return f"The word Bearer is missing before the key. {_SEND}"
     if scheme.lower() != b"bearer":
         return f"The header Authorization has another scheme than Bearer. {_SEND}"
@@ -186,18 +190,21 @@ def _bad_credential(credential: bytes) -> str:
     if not credential:
         return f"The key after Bearer is empty. {_SEND}"
     for prefix, kind in (
-        (b"pgs1.", "This is a player's session token. It belongs to the Game API, under /game/."),
+        (
+            f"{sessions.FORMAT}.".encode(),
+            "This is a player's session token. It belongs to the Game API, under /game/.",
+        ),
         (b"eyJ", "This is an identity token. It belongs to the admin API, under /partner/admin/."),
-        (b"whsec_", "This is a webhook's signing secret. It authenticates no call."),
+        (SIGNING_MARK.encode(), "This is a webhook's signing secret. It authenticates no call."),
         (b"key_", "This is the id of a key's record, not the key."),
     ):
         if credential.startswith(prefix):
             return f"{kind} {_SEND}"
     if credential.strip(_AROUND_A_KEY) != credential:
         return f"The key stands in quotes or brackets. Send it without them. {_SEND}"
-    if not credential.startswith((b"pgs_test_", b"pgs_live_")):
+    if not credential.startswith(_KEY_MARKS):
         return "This is no API key of this service: a key begins with pgs_test_ or pgs_live_."
-    length, whole = len(credential), len("pgs_test_") + 46
+    length, whole = len(credential), KEY_LENGTH
     if length != whole:
         return (
             f"The key has {length} characters instead of {whole}: a part of it is missing, or "
@@ -215,7 +222,7 @@ def sign_in_refusal(headers: Headers) -> Refusal:
             "The call has no identity token. Send the header `Authorization: Bearer <token>`, with "
             "a token of the identity provider for a signed-in member."
         )
-    if any(part.startswith((b"pgs_test_", b"pgs_live_")) for part in given[0].split()):
+    if any(part.startswith(_KEY_MARKS) for part in given[0].split()):
         return refusal.saying(
             "An API key is not taken here: a signed-in member's identity token is needed. Calls "
             "with a key are under /partner/, without admin/."

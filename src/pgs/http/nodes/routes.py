@@ -7,14 +7,17 @@ contain its id. The shard only decides which node checks the request.
 import re
 from collections.abc import Sequence
 
+from pgs.domain import sessions
+from pgs.domain.keys import KEY_MARKS
 from pgs.domain.names import is_partner_id
 from pgs.domain.shards import shard_of, shard_of_slot
 from pgs.http.transport.asgi import Headers
 
+_MARKS = "|".join(map(re.escape, (*KEY_MARKS, f"{sessions.FORMAT}.")))
 _CREDENTIAL = re.compile(
-    rb"[Bb][Ee][Aa][Rr][Ee][Rr] +(?:pgs_(?:live|test)_|pgs1\.)([0-9a-f]{3})", re.ASCII
+    rf"[Bb][Ee][Aa][Rr][Ee][Rr] +(?:{_MARKS})([0-9a-f]{{3}})".encode(), re.ASCII
 )
-_PROTOCOL = re.compile(r"pgs\.token\.pgs1\.([0-9a-f]{3})\.", re.ASCII)
+_PROTOCOL = re.compile(rf"pgs\.token\.{sessions.FORMAT}\.([0-9a-f]{{3}})\.", re.ASCII)
 _FRAME = re.compile(
     rb"/(?:embed|embed/test|portal/frame/test)/([a-z][a-z0-9-]*)(?:/logo/[^/]*)?", re.ASCII
 )

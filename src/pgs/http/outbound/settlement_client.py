@@ -19,8 +19,8 @@ CALL_S: Final = 8.0
 a seat, which waits 10 s for the charge, therefore still learns the server's answer."""
 
 ANSWER_BYTES: Final = 4096
-"""Bytes of an answer. A valid one has one short field, so this is more than a hundred
-times what is needed."""
+"""Bytes of an answer. A valid one has one short field, so this is more than a hundred times what is
+needed."""
 
 PENDING_MAX: Final = 100_000
 """Charges and payouts that are remembered as pending: some 15 MB. Others are posted again, and the

@@ -34,8 +34,7 @@ BODY_S: Final = 10.0
 sending slowly gets no more time."""
 
 LOGGED_PATH_CHARS: Final = 200
-"""Characters of a path in the log. The longest route has about 120 with
-ids of usual length."""
+"""Characters of a path in the log. The longest route has about 120 with ids of usual length."""
 
 _SURFACES: Final = frozenset({"partner", "game", "embed", "docs", "internal"})
 
@@ -59,10 +58,9 @@ class Edge:
     for which the application has set none. `on_event` is told of `refused` (a malformed head),
     `body_refused` (too long or too slow) and `crash`. Of the requests that are answered with 400 or
     more, ten a second are logged for each pair of status and surface; the rest are counted as
-    `log_lines_left_out`.
-    `body_limit` returns the bytes that a path's body may have; `body_s` is the number of seconds
-    for a body to arrive.
-    `log_request` writes the line of a request; without it, structlog does.
+    `log_lines_left_out`. `body_limit` returns the bytes that a path's body may have; `body_s` is
+    the number of seconds for a body to arrive. `log_request` writes the line of a request; without
+    it, structlog does.
     """
 
     def __init__(
