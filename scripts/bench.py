@@ -2,14 +2,15 @@
 """Compares the service with what users would run instead. Rewrites parts of docs/benchmarks.md.
 
     scripts/bench.py                 every case: about a quarter of an hour on a free machine
-    scripts/bench.py launch          one case: launch, feed, waits, engines or nodes
+    scripts/bench.py launch          one case: launch, instructions, feed, waits, engines, nodes
     scripts/bench.py --quick         a minute on a small scale; writes only with --out
 
 Each case is a file of scripts/bench_cases. The compared servers run in turn, so that a busy machine
 slows all of them alike. The peer, a FastAPI service, is installed into .venv-bench. Colyseus is
-installed with npm; without npm the report says that it is missing. Without PostgreSQL the cases
-`engines` and `nodes` are left out; `nodes` also needs the right to make control groups. The exit
-code is 1 if a server answers wrongly, or if a case that was asked for by name is left out.
+installed with npm; without npm the report says that it is missing. Without valgrind the case
+`instructions` is left out, and without PostgreSQL the cases `engines` and `nodes`; `nodes` also
+needs the right to make control groups. The exit code is 1 if a server answers wrongly, or if a case
+that was asked for by name is left out.
 """
 
 import in_venv  # the first import, because the packages below are installed in .venv
@@ -26,9 +27,10 @@ from typing import Annotated, Any
 import msgspec
 import structlog
 import typer
-from bench_cases import core_shares, engines, feed, launch, nodes, report, waits
+from bench_cases import core_shares, engines, feed, instructions, launch, nodes, report, waits
 from bench_cases.caller import NoAnswers
 from bench_cases.engines_report import engines_section
+from bench_cases.instructions_report import instructions_section
 from bench_cases.launch import Failed
 from bench_cases.nodes_report import nodes_section
 from bench_cases.servers import NotStarted
@@ -41,12 +43,14 @@ from rich.progress import Progress
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 ROUNDS, CALLS = 9, 4000
 QUICK_ROUNDS, QUICK_CALLS = 2, 400
+INSTRUCTED_ROUNDS = 3  # more would tell nothing new: a server's rounds differ by 2 %
 
 
 class Case(StrEnum):
     """What can be measured."""
 
     LAUNCH = "launch"
+    INSTRUCTIONS = "instructions"
     FEED = "feed"
     WAITS = "waits"
     ENGINES = "engines"
@@ -67,7 +71,7 @@ def main(
         Path | None, typer.Option(metavar="FILE", help="Write every round's figures there.")
     ] = None,
 ) -> None:
-    """Measure launches, pages of the feed, waits, and seats on engines and nodes."""
+    """Measure launches, their instructions, feed pages, waits, and seats on engines and nodes."""
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
         logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
@@ -110,6 +114,11 @@ def _run(
                 setting = prepare(folder, launch.PARTNERS * calls // CALLS, rounds, calls)
                 costs, missing = launch.measure(setting, progress)
                 return launch.TITLE, *report.launch_section(costs, missing, calls, pictures)
+            case Case.INSTRUCTIONS:
+                turns, few = min(rounds, INSTRUCTED_ROUNDS), calls // instructions.SLOWER
+                setting = prepare(folder, instructions.PARTNERS, turns, few)
+                counted = instructions.measure(setting, progress)
+                return instructions.TITLE, *instructions_section(counted, turns, few)
             case Case.FEED:
                 setting = prepare(folder, feed.partners(rounds, calls), rounds, calls)
                 return feed.TITLE, *report.feed_section(feed.measure(setting, progress), calls)

@@ -100,6 +100,7 @@ def call(
     connections: int,
     check: Callable[[int, bytes], None] | None = None,
     rate: float | None = None,
+    patience_s: float = PATIENCE_S,
 ) -> Outcome:
     """Send all requests and return what came back.
 
@@ -125,7 +126,7 @@ def call(
                     break
                 free.pop().send(request, now if rate is None else began + number / rate)
                 number += 1
-            wait = PATIENCE_S
+            wait = patience_s
             if more and rate is not None and free:
                 wait = max(0.0, began + number / rate - time.perf_counter())
             for key, _ in selector.select(wait):
@@ -139,8 +140,8 @@ def call(
                 if check is not None:
                     check(*answer)
                 free.append(connection)
-            if len(free) < connections and time.perf_counter() - heard > PATIENCE_S:
-                raise NoAnswers(f"no answer for {PATIENCE_S:g} s")
+            if len(free) < connections and time.perf_counter() - heard > patience_s:
+                raise NoAnswers(f"no answer for {patience_s:g} s")
     finally:
         for connection in everyone:
             connection.socket.close()

@@ -34,7 +34,8 @@ class Failed(Exception):
     """A server answered wrongly; the message says how."""
 
 
-def _mints(setting: Setting, server: Server, run: str) -> Iterator[bytes]:
+def mints(setting: Setting, server: Server, run: str) -> Iterator[bytes]:
+    """Return calls that mint a session, for each partner in turn. `run`: as for `seats`."""
     for number, partner in zip(range(setting.calls), itertools.cycle(setting.partners)):
         body = msgspec.json.encode({"gameId": GAME, "playerId": f"p{run}-{number}"})
         yield post(server.address, "/partner/sessions", body, partner.test_key)
@@ -86,7 +87,7 @@ def measure(setting: Setting, progress: Progress) -> tuple[dict[str, Costs], str
                     mint = 0.0
                     seat, outcome = _measured(server, _reservations(setting, server), setting)
                 else:
-                    mint, _ = _measured(server, _mints(setting, server, run), setting)
+                    mint, _ = _measured(server, mints(setting, server, run), setting)
                     calls = seats(server.address, setting.partners, setting.calls, run)
                     seat, outcome = _measured(server, calls, setting)
                 if number >= 0:

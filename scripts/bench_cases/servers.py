@@ -8,7 +8,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -23,24 +24,41 @@ class NotStarted(Exception):
     """A server did not start; the message has the end of its log."""
 
 
+@dataclass(frozen=True)
+class Under:
+    """How a server is started: the command that runs it, and the seconds until its port answers."""
+
+    command: Sequence[str] = ()
+    start_s: float = START_S
+
+
+ALONE = Under()
+
+
 class Server:
     """A running server and what its process has used."""
 
     def __init__(
-        self, name: str, command: list[str], port: int, log: Path, env: Mapping[str, str]
+        self,
+        name: str,
+        command: list[str],
+        port: int,
+        log: Path,
+        env: Mapping[str, str],
+        under: Under = ALONE,
     ) -> None:
         self.name, self.address = name, ("127.0.0.1", port)
         clean = {key: value for key, value in os.environ.items() if not key.startswith("PGS_")}
         with log.open("wb") as sink:
             self._process = subprocess.Popen(
-                command,
+                [*under.command, *command],
                 env={**clean, **env},
                 stdin=subprocess.DEVNULL,
                 stdout=sink,
                 stderr=sink,
                 cwd=log.parent,
             )
-        until = time.monotonic() + START_S
+        until = time.monotonic() + under.start_s
         while True:
             try:
                 socket.create_connection(self.address, 1).close()
@@ -97,7 +115,7 @@ def free_port() -> int:
         return port
 
 
-def product(folder: Path) -> Server:
+def product(folder: Path, under: Under = ALONE) -> Server:
     """Return `pgs serve` on the data folder `folder / "data"`."""
     port = free_port()
     settings = {
@@ -107,16 +125,17 @@ def product(folder: Path) -> Server:
         "PGS_LOG_LEVEL": "warning",
     }
     command = [sys.executable, "-m", "pgs", "serve"]
-    return Server("pgs", command, port, folder / "pgs.log", settings)
+    return Server("pgs", command, port, folder / "pgs.log", settings, under)
 
 
-def peer(folder: Path, keys: Path, commit: str) -> Server:
+def peer(folder: Path, keys: Path, commit: str, under: Under = ALONE) -> Server:
     """Return the FastAPI service; `commit` is `group` or `call`. Needs `install_peer`."""
     port = free_port()
     script, database = HERE / "fastapi_peer.py", folder / f"peer-{commit}.db"
     command = [str(PEER_PYTHON), str(script), str(port), str(keys), str(database)]
     name = f"FastAPI, a commit per {commit}"
-    return Server(name, command, port, folder / "peer.log", {"PEER_COMMIT": commit})
+    settings = {"PEER_COMMIT": commit}
+    return Server(name, command, port, folder / "peer.log", settings, under)
 
 
 def bare(folder: Path) -> Server:
