@@ -62,6 +62,9 @@ export class Refused extends Error {
   }
 }
 
+/** The person has answered a question of a write with No. Nothing has failed. */
+export class Cancelled extends Error {}
+
 /** Two versions of one thing: as somebody else has saved it, and as it is to be written. */
 export interface Versus {
   what: string;
@@ -162,7 +165,7 @@ export class Api {
 
   /**
    * Sends a write. `what` names it in the questions. `merge`: for a body that replaces what others
-   * may have changed. Rejects with `Refused`.
+   * may have changed. Rejects with `Refused`, and with `Cancelled` if the person does not go on.
    */
   async write<T>(
     what: string,
@@ -180,7 +183,7 @@ export class Api {
         return answer;
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
-        if (!(await this.#mayRepeat(what, error, merge))) throw error;
+        await this.#beforeAgain(what, error, merge);
         if (merge !== undefined) sent = merge.body();
       }
     }
@@ -208,21 +211,24 @@ export class Api {
     return this.#again<T>(() => this.#send('POST', path, body));
   }
 
-  async #mayRepeat(what: string, refused: Refused, merge?: Merge): Promise<boolean> {
+  /** Asks what a refusal leads to, until the write may be sent again. Otherwise it rejects. */
+  async #beforeAgain(what: string, refused: Refused, merge?: Merge): Promise<void> {
     const questions = this.#questions;
-    if (questions === null) return false;
-    if (STEP_UP.has(refused.reason)) return questions.stepUp(what, refused);
-    if (refused.reason !== 'partner_changed') return false;
-    if (merge === undefined) {
+    if (questions === null) throw refused;
+    if (STEP_UP.has(refused.reason)) {
+      if (!(await questions.stepUp(what, refused))) throw new Cancelled();
+    } else if (refused.reason !== 'partner_changed') {
+      throw refused;
+    } else if (merge === undefined) {
       const goesOn = await questions.goOnDespiteChange(what, null);
       await this.#account();
-      return goesOn;
+      if (!goesOn) throw new Cancelled();
+    } else {
+      await this.#account();
+      const versus = await merge.compare();
+      if (versus.length === 0) questions.tellMerged();
+      else if (!(await questions.goOnDespiteChange(what, versus))) throw new Cancelled();
     }
-    await this.#account();
-    const versus = await merge.compare();
-    if (versus.length > 0) return questions.goOnDespiteChange(what, versus);
-    questions.tellMerged();
-    return true;
   }
 
   /** Sends a call, and once more after a new sign-in if the token was refused. */

@@ -22,7 +22,7 @@ interface StepUpProps {
 }
 
 function StepUp({ api, what, refused, environment, onDone }: StepUpProps) {
-  const { enrolment, error } = useEnrolment(api, refused.reason === 'totp_not_enrolled');
+  const { enrolment, error } = useEnrolment(api, Number(refused.reason === 'totp_not_enrolled'));
   const foot = (busy: boolean) => (
     <div class="row foot-row">
       <Button onPress={() => onDone(false)}>Cancel</Button>

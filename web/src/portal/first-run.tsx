@@ -148,7 +148,7 @@ function Foot({ email, held, onLater, onLeave }: FootProps) {
 }
 
 function Authenticator({ api, onDone }: { api: Api; onDone(): void }) {
-  const { enrolment, error } = useEnrolment(api, true);
+  const { enrolment, error } = useEnrolment(api, 1);
   return (
     <>
       <div class="stack tight">

@@ -3,7 +3,7 @@
 import { createContext } from 'preact';
 import type { ComponentChildren } from 'preact';
 import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks';
-import { Refused } from './api';
+import { Cancelled, Refused } from './api';
 import type { Account, Api, Environment } from './api';
 import { Button } from './parts/button';
 import { Copy } from './parts/copy';
@@ -146,9 +146,12 @@ export function useKeptFresh(readAgain: () => Promise<void>, changes = true): vo
   }, [readAgain, changes]);
 }
 
-/** What failed: what the service says, its code, and the id to name to support. */
+/**
+ * What failed: what the service says, its code, and the id to name to support. Nothing if the
+ * person has cancelled.
+ */
 export function Problem({ error, again }: { error: unknown; again?: boolean }) {
-  if (error === null || error === undefined) return null;
+  if (error === null || error === undefined || error instanceof Cancelled) return null;
   const refused = error instanceof Refused ? error : null;
   const act = again && mayPass(error) && (
     <Button small onPress={readAllAgain}>
@@ -221,10 +224,7 @@ function Shapes() {
   );
 }
 
-/**
- * Runs an act, and shows its failure. If the person cancels a question that the act has asked, that
- * is the refusal that led to the question.
- */
+/** Runs an act. `busy`: it is under way. `error`: why it failed, for `Problem`. */
 export function useAct(readAgain: () => Promise<void>) {
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);

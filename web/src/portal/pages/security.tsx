@@ -32,12 +32,12 @@ function Answer({ stepUp }: Account) {
 
 export default function Security({ api, account: before, tell }: PageProps) {
   const { value, error, readAgain } = useReading<Account>(api, 'account');
-  const [wanted, want] = useState(false);
-  const { enrolment, error: refused } = useEnrolment(api, wanted);
+  const [turn, take] = useState(0);
+  const { enrolment, error: refused } = useEnrolment(api, turn);
   const account = value ?? before;
   const { enrolled } = account.stepUp;
   const done = () => {
-    want(false);
+    take(0);
     tell('The authenticator is connected.');
     void readAgain();
   };
@@ -49,7 +49,7 @@ export default function Security({ api, account: before, tell }: PageProps) {
       loading={value === null}
     >
       <Problem error={refused} />
-      {wanted && enrolment !== null ? (
+      {enrolment !== null ? (
         <Card title={enrolled ? 'Connect the new one' : 'Connect an authenticator'}>
           <div class="cols">
             <EnrolmentSecret enrolment={enrolment} />
@@ -60,7 +60,7 @@ export default function Security({ api, account: before, tell }: PageProps) {
               help={enrolled ? 'Until this code is right, the old one counts.' : undefined}
               foot={(busy) => (
                 <div class="row">
-                  <Button onPress={() => want(false)}>Cancel</Button>
+                  <Button onPress={() => take(0)}>Cancel</Button>
                   <Button kind="pri" busy={busy}>
                     Confirm
                   </Button>
@@ -75,7 +75,7 @@ export default function Security({ api, account: before, tell }: PageProps) {
           <Button
             {...(enrolled ? {} : { kind: 'pri' as const })}
             icon="lock"
-            onPress={() => want(true)}
+            onPress={() => take(turn + 1)}
           >
             {enrolled ? 'Replace the authenticator' : 'Connect an authenticator'}
           </Button>

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Api } from '../api';
-import { Refused } from '../api';
+import { Cancelled, Refused } from '../api';
 import { headline, isPaid, moneySaid } from '../match/match';
 import type { Life } from '../match/match';
 import { useLive } from '../now/live';
@@ -93,6 +93,7 @@ function useTried(api: Api, tell: (text: string) => void) {
       setMatch({ tried, gameId });
       tell('Two players are seated.');
     } catch (failed) {
+      if (failed instanceof Cancelled) return;
       setError(failed);
       setMatch(null);
     } finally {

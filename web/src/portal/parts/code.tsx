@@ -138,17 +138,22 @@ interface Enrolment {
 /** A secret in groups of four, which is easier to type. */
 const grouped = (secret: string) => secret.replace(/(.{4})(?=.)/g, '$1 ');
 
-/** Enrols an authenticator: shows its secret once. The first code puts it in force. */
-export function useEnrolment(api: Api, wanted: boolean) {
+/**
+ * Enrols an authenticator: shows its secret once. The first code puts it in force. A new `turn`
+ * enrols again, 0 not at all.
+ */
+export function useEnrolment(api: Api, turn: number) {
   const [enrolment, setEnrolment] = useState<Enrolment | null>(null);
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
-    if (!wanted) return;
+    setEnrolment(null);
+    setError(null);
+    if (turn === 0) return;
     api.write<Enrolment>('connect an authenticator', 'POST', 'totp/enroll', {}).then(
       setEnrolment,
       setError,
     );
-  }, [api, wanted]);
+  }, [api, turn]);
   return { enrolment, error };
 }
 
