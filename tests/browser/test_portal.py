@@ -83,7 +83,7 @@ def test_keys_are_created_rotated_and_revoked(admin: Visitor) -> None:
     admin.stands_at("API keys")
     key = admin.create_key("for the shop")  # the sign-in was renewed, its window is still open
     admin.press("Rotate for the shop")
-    admin.dialog.get_by_text("seven days to change your servers").wait_for()
+    admin.dialog.get_by_text("7 days to change your servers").wait_for()
     admin.press("Rotate the key")
     new = admin.take_key()
     assert (admin.status_of(key), admin.status_of(new)) == (200, 200)

@@ -78,13 +78,13 @@ def test_five_wrong_codes_lock_the_step_up_and_its_next_dialog_says_so_at_once(
         expect(alert).to_contain_text(f"Before a lock: {left} {noun}.")
         code.fill("")
     code.fill("000000")
-    expect(alert).to_contain_text("Five wrong codes. You can try again at")
+    expect(alert).to_contain_text("5 wrong codes. You can try again at")
     assert axe_faults_in_both_schemes(admin.page) == []
     admin.press("Cancel", admin.dialog)
     admin.press("Create test key")
-    expect(alert).to_contain_text("Five wrong codes.")
+    expect(alert).to_contain_text("5 wrong codes.")
     admin.confirm()  # a right one
-    expect(alert).to_contain_text("Five wrong codes.")
+    expect(alert).to_contain_text("5 wrong codes.")
     admin.press("Cancel", admin.dialog)
     admin.go("security", "Your authenticator")
-    expect(admin.page.locator(".answer")).to_contain_text("Five wrong codes.")
+    expect(admin.page.locator(".answer")).to_contain_text("5 wrong codes.")

@@ -3,17 +3,14 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Api, Environment } from './api';
 import { READ_AGAIN } from './page';
+import { FAILURES_MAX, ROTATION_S } from './parts/bounds';
 import { Icon } from './parts/icon';
 import { many, timeOf } from './parts/format';
 import { linkTo } from './routes';
 import type { Place } from './routes';
 
-/** How many failures in a row show the banner, and how many switch the webhook off. */
+/** How many failures in a row show the banner. */
 const FAILURES_TOLD = 3;
-const FAILURES_MAX = 10;
-
-/** How long a rotated key still works, in seconds. */
-const ROTATED_S = 7 * 86400;
 
 /** How often the account is read again without a write, in milliseconds. */
 const EVERY_MS = 60_000;
@@ -97,7 +94,7 @@ function ofPrices(environment: Environment, tiers: readonly Tier[]): Banner[] {
 function ofKeys(environment: Environment, keys: readonly Key[]): Banner[] {
   return keys
     .filter((key) => key.environment === environment && key.status === 'scheduled')
-    .filter(({ revokesAt = 0, lastUsedAt = 0 }) => lastUsedAt > revokesAt - ROTATED_S)
+    .filter(({ revokesAt = 0, lastUsedAt = 0 }) => lastUsedAt > revokesAt - ROTATION_S)
     .map((key) => ({
       environment,
       page: 'keys',

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Api, Environment, Questions, Refused, Versus } from './api';
 import { useChange } from './changes';
 import { Problem } from './page';
+import { FRESH_MIN, WINDOW_MIN } from './parts/bounds';
 import { Button } from './parts/button';
 import { CodeForm, EnrolmentSecret, useEnrolment } from './parts/code';
 import { Dialog } from './parts/dialog';
@@ -46,7 +47,10 @@ function StepUp({ api, what, refused, environment, onDone }: StepUpProps) {
         api={api}
         label="Six digits"
         isFirst={enrolment !== null}
-        help="A code counts for 2 minutes for keys and secrets, and for 15 minutes for the rest."
+        help={
+          `A code counts for ${FRESH_MIN} minutes for keys and secrets, and for ` +
+          `${WINDOW_MIN} minutes for the rest.`
+        }
         foot={foot}
         onDone={() => onDone(true)}
       />

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Api } from './api';
 import { keyOf } from './now/curl';
 import { Problem } from './page';
+import { LABEL_MAX } from './parts/bounds';
 import { Button } from './parts/button';
 import { Code } from './parts/copy';
 import { Secret } from './parts/dialog';
@@ -77,7 +78,7 @@ export function FirstKey({ api, onHeld, onDone }: FirstKeyProps) {
           <Field
             label="Label"
             help="Where it will be used, as “shop server”."
-            maxLength={64}
+            maxLength={LABEL_MAX}
             required
             value={label}
             onInput={(event) => setLabel(event.currentTarget.value)}

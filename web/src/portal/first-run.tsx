@@ -9,6 +9,7 @@ import { FirstKey } from './first-key';
 import { InviteStep, MemberAlready } from './invite-step';
 import { Problem } from './page';
 import { Button } from './parts/button';
+import { CODE_S } from './parts/bounds';
 import { CodeForm, EnrolmentSecret, useEnrolment } from './parts/code';
 import { Icon } from './parts/icon';
 import type { SignIn } from './sign-in';
@@ -171,7 +172,7 @@ function Authenticator({ api, onDone }: { api: Api; onDone(): void }) {
               isFirst
               api={api}
               label="Six digits from the app"
-              help="A new code comes every 30 seconds. The one before it still counts."
+              help={`A new code comes every ${CODE_S} seconds. The one before it still counts.`}
               foot={(busy) => (
                 <Button kind="pri" busy={busy}>
                   Confirm

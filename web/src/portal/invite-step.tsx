@@ -5,6 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Refused } from './api';
 import type { Account, Api, Role } from './api';
 import { Problem } from './page';
+import { INVITE_DAYS } from './parts/bounds';
 import { Button } from './parts/button';
 import { many, spanOf, timeOf } from './parts/format';
 
@@ -27,7 +28,7 @@ const REFUSED: Record<string, string> = {
     'There is no such invite, or it was taken back. Ask whoever sent the link for a new one.',
   already_accepted:
     'This invite was accepted already. If that was you, sign in as you did then.',
-  expired: 'This invite has run out: each is good for seven days. Ask for a new one.',
+  expired: `This invite has run out: each is good for ${INVITE_DAYS} days. Ask for a new one.`,
   wrong_address:
     'This invite is for another address. Sign out, and sign in with the one it was sent to.',
   already_administers_another_partner:

@@ -5,6 +5,7 @@ import { Refused } from './api';
 import type { Account, Api, Role } from './api';
 import { ROLES } from './invite-step';
 import { Problem, useAct, useKeptFresh, useReading } from './page';
+import { INVITE_DAYS } from './parts/bounds';
 import { Button } from './parts/button';
 import { Card } from './parts/card';
 import { Copy } from './parts/copy';
@@ -70,7 +71,7 @@ export function Invites({ api, account, tell, inviting, onInviting }: InvitesPro
       title="Invites"
       aside={
         <span class="small quiet">
-          Good for seven days. Nothing is mailed: pass the link on yourself.
+          Good for {INVITE_DAYS} days. Nothing is mailed: pass the link on yourself.
         </span>
       }
       flush

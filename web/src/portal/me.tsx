@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { Account } from './api';
+import { FRESH_MIN } from './parts/bounds';
 import { Button, LinkButton } from './parts/button';
 import { Dialog } from './parts/dialog';
 import { clockOf } from './parts/format';
@@ -51,7 +52,7 @@ function factorOf({ stepUp }: Account): string {
   }
   return stepUp.until !== undefined && stepUp.until > now
     ? `A code was given. It counts until ${clockOf(stepUp.until)} UTC; for keys and secrets, for ` +
-        'two minutes only.'
+        `${FRESH_MIN} minutes only.`
     : 'Your authenticator is connected. You are asked for a code when one is needed.';
 }
 

@@ -2,7 +2,8 @@
 
 import type { ComponentChildren } from 'preact';
 import { Button } from '../parts/button';
-import { DAYS_MAX, daysIn, isDay, plusDays } from '../parts/days';
+import { DAYS_MAX } from '../parts/bounds';
+import { daysIn, isDay, plusDays } from '../parts/days';
 import { Choice, Day, Pick } from '../parts/filters';
 import { Empty, Note } from '../parts/note';
 

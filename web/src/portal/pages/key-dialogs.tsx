@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Api, Environment } from '../api';
 import { keyOf } from '../now/curl';
+import { ROTATION_DAYS, ROTATION_S } from '../parts/bounds';
 import { Button } from '../parts/button';
 import { Code } from '../parts/copy';
 import { Dialog, Question, Secret, WillHappen } from '../parts/dialog';
@@ -10,7 +11,6 @@ import { useHeld } from '../parts/draft';
 import { agoOf, timeOf } from '../parts/format';
 import { Icon } from '../parts/icon';
 import { Note } from '../parts/note';
-import { ROTATION_S } from '../words/keys';
 import type { Key } from '../words/keys';
 
 export interface Minted {
@@ -70,8 +70,8 @@ function Rotate({ environment, asked, onAct, onLeave }: AskProps) {
           {
             icon: 'clock',
             says:
-              `The old one, …${last4}, works until ${until}: seven days to change ` +
-              'your servers.',
+              `The old one, …${last4}, works until ${until}: ${ROTATION_DAYS} days to ` +
+              'change your servers.',
           },
         ]}
       />

@@ -5,6 +5,7 @@ import { nameOf } from '../changes';
 import type { Member } from '../changes';
 import { BoldFirst, mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
 import type { PageProps } from '../page';
+import { LABEL_MAX } from '../parts/bounds';
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
 import { Field } from '../parts/field';
@@ -197,9 +198,9 @@ function NewKey({ environment, busy, onCreate }: NewKeyProps) {
       <div class="in-card stack">
         <Field
           label={`Label of a new ${environment} key`}
-          help="Where it will be used, at most 64 characters. Your colleagues see it."
+          help={`Where it will be used, at most ${LABEL_MAX} characters. Your colleagues see it.`}
           value={label}
-          maxLength={64}
+          maxLength={LABEL_MAX}
           required
           onInput={(event) => type(event.currentTarget.value)}
         />

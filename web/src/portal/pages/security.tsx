@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Account } from '../api';
 import { PageFrame, Problem, useReading } from '../page';
 import type { PageProps } from '../page';
+import { FRESH_MIN } from '../parts/bounds';
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
 import { CodeForm, EnrolmentSecret, lockOf, useEnrolment } from '../parts/code';
@@ -25,7 +26,7 @@ function Answer({ stepUp }: Account) {
       {stepUp.until === undefined
         ? 'You are asked for a code at the next change that needs one.'
         : `You gave a code. It counts until ${clockOf(stepUp.until)} UTC; for keys and secrets, ` +
-          'for two minutes only.'}
+          `for ${FRESH_MIN} minutes only.`}
     </>
   );
 }

@@ -2,10 +2,11 @@
 
 import { useId, useState } from 'preact/hooks';
 import { isColour } from '../../design/colour';
+import { LOGO_BYTES_MAX, LOGO_SIDE_MAX, NAME_MAX, RADIUS_MAX } from '../parts/bounds';
 import { Button } from '../parts/button';
 import { Field } from '../parts/field';
 import { Icon } from '../parts/icon';
-import { base64Of, faultOfLogo, NAME_MAX, RADIUS_MAX } from '../words/themes';
+import { base64Of, faultOfLogo } from '../words/themes';
 import type { Fault, Theme } from '../words/themes';
 
 interface FieldsProps {
@@ -178,7 +179,10 @@ function LogoField({ theme, refused, set }: LogoProps) {
       </div>
       <div id={`${id}-said`} role={says === null ? undefined : 'alert'}>
         {says === null ? (
-          <small>PNG or WebP, at most 256 KB and 4096 by 4096 pixels.</small>
+          <small>
+            PNG or WebP, at most {LOGO_BYTES_MAX / 1024} KB and{' '}
+            {`${LOGO_SIDE_MAX} by ${LOGO_SIDE_MAX} pixels`}.
+          </small>
         ) : (
           <span class="err">
             <Icon name="no" />

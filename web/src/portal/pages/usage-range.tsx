@@ -1,8 +1,9 @@
 /** The days that usage is asked for: how they are chosen, and why a choice cannot be shown. */
 
 import type { Refused } from '../api';
+import { DAYS_MAX, FINAL_AFTER_MIN } from '../parts/bounds';
 import { Button } from '../parts/button';
-import { DAYS_MAX, daysIn, shortDay } from '../parts/days';
+import { daysIn, shortDay } from '../parts/days';
 import { Choice, Day } from '../parts/filters';
 import { Note } from '../parts/note';
 import { lastDays, thisMonth } from '../words/usage';
@@ -12,7 +13,8 @@ import type { Change, View } from './usage';
 /** What is said of a refused range, by the reason of the refusal. */
 export const RANGE_REFUSALS: Readonly<Record<string, string>> = {
   day_not_final:
-    'A day is final 30 minutes after it ends, once all its money is recorded. The latest is ',
+    `A day is final ${FINAL_AFTER_MIN} minutes after it ends, once all its money is recorded. ` +
+    'The latest is ',
   range_backwards: 'The first day is after the last one.',
   range_too_wide: `A range has at most ${DAYS_MAX} days.`,
   range_too_expensive: 'These days have more seats than one summary reads. Choose fewer days.',

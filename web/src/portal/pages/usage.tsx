@@ -4,6 +4,7 @@ import { Refused } from '../api';
 import type { Api, Environment } from '../api';
 import { PageFrame } from '../page';
 import type { PageProps } from '../page';
+import { FINAL_AFTER_MIN } from '../parts/bounds';
 import { LinkButton } from '../parts/button';
 import { isDay, latestFinal, shortDay } from '../parts/days';
 import { dollars, many } from '../parts/format';
@@ -182,8 +183,8 @@ function Teach({ environment }: { environment: Environment }) {
   return (
     <section class="card">
       <Empty icon="chart" title="Numbers begin with the first decided match" acts={acts}>
-        A day is shown once it is final: 30 minutes after midnight UTC, when all its money is
-        recorded.
+        A day is shown once it is final: {FINAL_AFTER_MIN} minutes after midnight UTC, when all
+        its money is recorded.
         {environment === 'test' ? ' Play one now, and see it tomorrow.' : ''}
       </Empty>
     </section>

@@ -2,6 +2,7 @@
 
 import { useQuery } from '../address';
 import type { Environment } from '../api';
+import { ATTEMPT_DAYS } from '../parts/bounds';
 import { Button, LinkButton } from '../parts/button';
 import { Card } from '../parts/card';
 import { Copy, Id } from '../parts/copy';
@@ -159,7 +160,7 @@ function Count({ of, whole }: { of: number; whole: boolean }) {
         {many(of, 'attempt')}
         {whole ? '' : ' so far'}
       </span>{' '}
-      of the last 30 days, newest first
+      of the last {ATTEMPT_DAYS} days, newest first
     </span>
   );
 }
@@ -168,7 +169,7 @@ function Nothing({ outside, onDrop }: { outside: number; onDrop(): void }) {
   if (outside === 0) {
     return (
       <Empty icon="hook" title="Nothing has been sent yet">
-        Each attempt is listed here for thirty days, with what your server answered.
+        Each attempt is listed here for {ATTEMPT_DAYS} days, with what your server answered.
       </Empty>
     );
   }

@@ -2,15 +2,13 @@
 
 import { useState } from 'preact/hooks';
 import { useQuery } from '../address';
+import { ATTEMPT_DAYS } from '../parts/bounds';
 import { Card } from '../parts/card';
 import { Chart } from '../parts/chart';
 import { longDay, plusDays, shortDay, today } from '../parts/days';
 import { countOf, many } from '../parts/format';
 import { attemptsByDay } from '../words/attempts';
 import type { Attempt, DayOfAttempts } from '../words/attempts';
-
-/** Days of the chart: as many as attempts are kept. */
-const DAYS = 30;
 
 function saysOf({ day, sent, failed }: DayOfAttempts): string {
   if (sent === 0) return `${longDay(day)}: no attempt.`;
@@ -22,7 +20,7 @@ export function Days({ attempts }: { attempts: readonly Attempt[] }) {
   const picked = query.get('from') === query.get('to') ? query.get('from') : null;
   const [pointed, point] = useState<string | null>(null);
   const last = today();
-  const days = attemptsByDay(attempts, plusDays(last, 1 - DAYS), last);
+  const days = attemptsByDay(attempts, plusDays(last, 1 - ATTEMPT_DAYS), last);
   const at = days.find(({ day }) => day === picked) ?? days.at(-1)!;
   const under = days.find(({ day }) => day === pointed) ?? at;
   return (

@@ -2,13 +2,14 @@
 
 import { useState } from 'preact/hooks';
 import type { Environment } from '../api';
+import { FAILURES_MAX, URL_MAX } from '../parts/bounds';
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
 import { Field } from '../parts/field';
 import { many, timeOf } from '../parts/format';
 import { Tag } from '../parts/note';
 import { Ago } from '../parts/time';
-import { adviceOf, FAILURES_MAX, newest } from '../words/attempts';
+import { adviceOf, newest } from '../words/attempts';
 import type { Attempt, Webhook } from '../words/attempts';
 import type { Acts } from './webhooks';
 
@@ -103,7 +104,7 @@ export function Address({ saved, help, main, act, acts, refused }: AddressProps)
         help={help}
         error={sent === url ? refused : undefined}
         value={url}
-        maxLength={2048}
+        maxLength={URL_MAX}
         required
         spellcheck={false}
         onInput={(event) => type(event.currentTarget.value)}

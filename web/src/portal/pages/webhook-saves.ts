@@ -4,9 +4,7 @@ import { useCallback } from 'preact/hooks';
 import type { Api, Environment } from '../api';
 import type { LoggedEvent } from '../changes';
 import { useReadingOf } from '../page';
-
-/** For how many seconds the service keeps attempts. */
-export const KEPT_S = 30 * 86_400;
+import { ATTEMPT_S } from '../parts/bounds';
 
 /** How many pages of the log are read. */
 const PAGES_MAX = 10;
@@ -39,7 +37,7 @@ export function savesOf(url: string | undefined, log: SaveLog | null): Saves {
 
 /** Reads the log back to a save of another address, or to one that is older than all attempts. */
 export async function readSaves(api: Pick<Api, 'read'>, environment: Environment) {
-  const kept = Date.now() / 1000 - KEPT_S;
+  const kept = Date.now() / 1000 - ATTEMPT_S;
   const saves: LoggedEvent[] = [];
   let cursor: string | null = null;
   let reach = 0;

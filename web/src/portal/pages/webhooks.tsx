@@ -3,6 +3,7 @@ import { Refused } from '../api';
 import type { Environment } from '../api';
 import { mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
 import type { PageProps } from '../page';
+import { ANSWER_S, ATTEMPT_DAYS, ATTEMPT_S, FAILURES_MAX } from '../parts/bounds';
 import { Button } from '../parts/button';
 import { Card } from '../parts/card';
 import { Question, ShownOnce } from '../parts/dialog';
@@ -11,13 +12,13 @@ import { timeOf } from '../parts/format';
 import { useList } from '../parts/list';
 import { Empty } from '../parts/note';
 import { Ago } from '../parts/time';
-import { FAILURES_MAX, lastTries, toldOf } from '../words/attempts';
+import { lastTries, toldOf } from '../words/attempts';
 import type { Attempt, Webhook } from '../words/attempts';
 import { Attempts } from './webhook-attempts';
 import type { Resending } from './webhook-attempts';
 import { Days } from './webhook-days';
 import { Address, Endpoint, WhatToDo } from './webhook-endpoint';
-import { KEPT_S, savesOf, useSaves } from './webhook-saves';
+import { savesOf, useSaves } from './webhook-saves';
 import type { Saves } from './webhook-saves';
 
 interface State {
@@ -52,7 +53,8 @@ export function answerOf(
   }
   const last = lastTries(attempts)[0];
   if (!webhook.enabled) {
-    const why = webhook.consecutiveFailures >= FAILURES_MAX ? ' after ten failures in a row' : '';
+    const why =
+      webhook.consecutiveFailures >= FAILURES_MAX ? ` after ${FAILURES_MAX} failures in a row` : '';
     return (
       <>
         <strong>
@@ -79,7 +81,8 @@ export function answerOf(
   const newest = attempts[0];
   if (newest !== undefined && !newest.delivered) return failedSays(newest, saved);
   if (last === undefined) {
-    const lately = since > Date.now() / 1000 - KEPT_S ? 'yet' : 'in the last thirty days';
+    const isNew = since > Date.now() / 1000 - ATTEMPT_S;
+    const lately = isNew ? 'yet' : `in the last ${ATTEMPT_DAYS} days`;
     return <>On. Nothing has been sent to this address {lately}: send a test event.</>;
   }
   return (
@@ -285,7 +288,7 @@ function First({ environment, acts, refused }: FirstProps) {
         <div class="in-card">
           <Address
             saved=""
-            help="A public host that answers 2xx within 5 seconds."
+            help={`A public host that answers 2xx within ${ANSWER_S} seconds.`}
             main
             act={`Save ${environment} address`}
             {...{ acts, refused }}

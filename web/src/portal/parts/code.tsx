@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Refused } from '../api';
 import type { Account, Api } from '../api';
+import { CODE_S, WRONG_CODES_MAX } from './bounds';
 import { Icon } from './icon';
 import { clockOf, many } from './format';
 import { Note } from './note';
@@ -17,7 +18,7 @@ export function lockOf({ lockedUntil, needsReset }: Account['stepUp']): string {
   }
   if (lockedUntil === undefined) return '';
   const when = `${clockOf(lockedUntil)} UTC`;
-  return `Five wrong codes. You can try again at ${when}. Nobody else is locked out.`;
+  return `${WRONG_CODES_MAX} wrong codes. You can try again at ${when}. Nobody else is locked out.`;
 }
 
 /** Reads the state of the codes. It leaves alone the revision that later writes carry. */
@@ -178,7 +179,7 @@ export function EnrolmentSecret({ enrolment }: { enrolment: Enrolment }) {
           <code data-secret={enrolment.secret}>{grouped(enrolment.secret)}</code>
         </p>
         <p class="small quiet">
-          Time based, six digits, 30 seconds.{' '}
+          Time based, six digits, {CODE_S} seconds.{' '}
           <a href={enrolment.otpauthUri}>Open it in an app on this device</a>
         </p>
       </details>

@@ -1,7 +1,6 @@
 /** Days as the billing calls write them, `yyyymmdd` in UTC, and as people read them. */
 
-/** The most days of one call, both ends counted. */
-export const DAYS_MAX = 92;
+import { FINAL_AFTER_MIN } from './bounds';
 
 const DAY_MS = 86_400_000;
 
@@ -47,11 +46,9 @@ export const daysIn = (from: string, to: string) =>
 
 export const today = (now = Date.now()) => dayOfMs(now);
 
-/** How long after its end a day is final at the earliest, in milliseconds: 30 minutes. */
-const FINAL_AFTER_MS = 30 * 60_000;
-
 /** The latest day that may be final. It is final unless money of its matches is still open. */
-export const latestFinal = (now = Date.now()) => plusDays(today(now - FINAL_AFTER_MS), -1);
+export const latestFinal = (now = Date.now()) =>
+  plusDays(today(now - FINAL_AFTER_MIN * 60_000), -1);
 
 /** The first second of a day, in epoch seconds. */
 export const beginOf = (day: string) => msOf(day) / 1000;

@@ -1,5 +1,6 @@
 /** The attempts at delivering nudges: what one says, what several mean, and how to repeat one. */
 
+import { ANSWER_S, TRIES_MAX } from '../parts/bounds';
 import { plusDays, today } from '../parts/days';
 import { clockOf } from '../parts/format';
 
@@ -28,10 +29,6 @@ export interface Attempt {
   error?: string;
 }
 
-/** Failures in a row after which the service switches an endpoint off. */
-export const FAILURES_MAX = 10;
-/** How many times the service tries to deliver a nudge, at most. */
-const TRIES_MAX = 3;
 /** How many of the last nudges are counted, at most. */
 const STRIP_MAX = 50;
 
@@ -105,10 +102,10 @@ function withoutAnswer(error: string): { title: string; does: string } {
       does: 'Serve a certificate of a public authority for this host, with its whole chain.',
     };
   }
-  if (error.includes('5 seconds')) {
+  if (error.includes(`${ANSWER_S} seconds`)) {
     return {
       title: 'Your server answers too late.',
-      does: 'Answer first, and read the feed afterwards. There are 5 seconds.',
+      does: `Answer first, and read the feed afterwards. There are ${ANSWER_S} seconds.`,
     };
   }
   return {
@@ -127,7 +124,7 @@ export function nextOf(attempt: Attempt, all: readonly Attempt[]): string {
   );
   if (later !== undefined) return `Try ${later.try} at ${clockOf(later.at)}: it ${toldOf(later)}.`;
   return attempt.try === TRIES_MAX
-    ? 'None: the third try was the last. The result waits in the feed.'
+    ? 'None: this try was the last. The result waits in the feed.'
     : 'No further try. The result waits in the feed.';
 }
 

@@ -1,5 +1,7 @@
 /** The entries of the event log as sentences. */
 
+import { FAILURES_MAX } from '../parts/bounds';
+
 export interface Entry {
   eventId: string;
   at: number;
@@ -59,8 +61,8 @@ const SENTENCES: Record<string, Say> = {
   'webhook.secret_rotated': () => "replaced the webhook's secret",
   'webhook.nudge_resent': (of) => `resent a nudge about ${of('matchId')}`,
   'webhook.disabled': (of) =>
-    Number(of('consecutiveFailures')) >= 10
-      ? 'switched the webhook off after ten failures in a row'
+    Number(of('consecutiveFailures')) >= FAILURES_MAX
+      ? `switched the webhook off after ${FAILURES_MAX} failures in a row`
       : 'switched the webhook off',
 };
 

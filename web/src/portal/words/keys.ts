@@ -17,8 +17,6 @@ export interface Key {
 
 /** A key counts as in use for so many seconds after its last call. Uses are known to the hour. */
 const IN_USE_S = 2 * 3600;
-/** Seconds for which a replaced key still works. */
-export const ROTATION_S = 7 * 86_400;
 
 export const isUsed = (key: Key, now = Date.now() / 1000) =>
   key.lastUsedAt !== undefined && now - key.lastUsedAt < IN_USE_S;

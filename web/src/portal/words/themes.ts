@@ -1,6 +1,7 @@
 /** A theme that is being edited: its fields, their faults, and what is sent. */
 
 import { contrast, isColour } from '../../design/colour';
+import { LOGO_BYTES_MAX, LOGO_SIDE_MAX } from '../parts/bounds';
 import { canBeRead, CONTRAST_MIN, mendedText } from '../parts/mend';
 
 export interface Logo {
@@ -24,11 +25,6 @@ export interface StoredTheme extends Theme {
   updatedAt?: number;
 }
 
-export const RADIUS_MAX = 32;
-export const NAME_MAX = 64;
-/** Bytes of a logo's file, and pixels of its longer side. */
-const LOGO_BYTES_MAX = 262_144;
-const LOGO_SIDE_MAX = 4096;
 const LOGO_TYPES = ['image/png', 'image/webp'];
 
 const FIELDS = [
