@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import type { ComponentChildren, VNode } from 'preact';
 import { Refused } from '../src/portal/api';
 import type { Account, Api } from '../src/portal/api';
-import type { LoggedEvent } from '../src/portal/changes';
 import type { Seat } from '../src/portal/match/match';
 import { countOfFound, search } from '../src/portal/pages/find-search';
 import { waitsSay } from '../src/portal/pages/seats';
@@ -11,6 +10,7 @@ import { readSaves, savesOf } from '../src/portal/pages/webhook-saves';
 import { answerOf } from '../src/portal/pages/webhooks';
 import { meaningOf } from '../src/portal/parts/code';
 import type { Attempt, Webhook } from '../src/portal/words/attempts';
+import type { Entry } from '../src/portal/words/events';
 import { barSays } from '../src/portal/words/usage';
 import type { UsageDay } from '../src/portal/words/usage';
 
@@ -47,7 +47,7 @@ test('a failed try is told, unless the address was saved after it', () => {
 
 const saved = (at: number, url: string, environment = 'test') =>
   ({ eventId: '', at, actor: '', action: 'webhook.saved', detail: { url, environment } });
-const other = (at: number): LoggedEvent =>
+const other = (at: number): Entry =>
   ({ eventId: '', at, actor: '', action: 'key.created', detail: {} });
 
 test('the saves of an address are looked for behind the first page of the log', async () => {

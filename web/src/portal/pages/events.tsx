@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useQuery } from '../address';
 import { useNameOf } from '../catalog';
-import type { NameOf } from '../catalog';
+import { namesOf } from '../changes';
 import { PageFrame, useReading } from '../page';
 import type { PageProps } from '../page';
 import { Button } from '../parts/button';
@@ -26,22 +26,6 @@ const DAY_S = 86_400;
 interface Named {
   keys?: { keyId: string; label: string; last4: string }[];
   members?: { uid: string; email: string }[];
-}
-
-function namesOf(
-  keys: Named | null,
-  members: Named | null,
-  entries: readonly Entry[],
-  nameOf: NameOf,
-): Names {
-  const found = new Map<string, string>();
-  for (const { detail } of entries) {
-    const { gameId } = detail;
-    if (typeof gameId === 'string') found.set(gameId, nameOf(gameId));
-  }
-  for (const { keyId, label, last4 } of keys?.keys ?? []) found.set(keyId, `${label}, …${last4}`);
-  for (const { uid, email } of members?.members ?? []) found.set(uid, email);
-  return found;
 }
 
 type Open = (eventId: string | null) => void;
@@ -128,7 +112,7 @@ export default function Events({ api, environment }: PageProps) {
   const keys = useReading<Named>(api, 'keys?limit=500').value;
   const members = useReading<Named>(api, 'members?limit=500').value;
   const entries = list.entries ?? [];
-  const names = namesOf(keys, members, entries, useNameOf());
+  const names = namesOf(keys?.keys ?? [], members?.members ?? [], entries, useNameOf());
   const shown = entriesOf(entries, filter, names);
   const acts = (
     <Button icon="save" onPress={() => keep(shown, names)}>

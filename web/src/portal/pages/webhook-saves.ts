@@ -2,16 +2,16 @@
 
 import { useCallback } from 'preact/hooks';
 import type { Api, Environment } from '../api';
-import type { LoggedEvent } from '../changes';
 import { useReadingOf } from '../page';
 import { ATTEMPT_S } from '../parts/bounds';
+import type { Entry } from '../words/events';
 
 /** How many pages of the log are read. */
 const PAGES_MAX = 10;
 
 /** The saves of an environment, the newest first. */
 export interface SaveLog {
-  saves: readonly LoggedEvent[];
+  saves: readonly Entry[];
   /** Saves before this time, in epoch seconds, may be missing. 0: none that matters is missing. */
   reach: number;
 }
@@ -38,12 +38,12 @@ export function savesOf(url: string | undefined, log: SaveLog | null): Saves {
 /** Reads the log back to a save of another address, or to one that is older than all attempts. */
 export async function readSaves(api: Pick<Api, 'read'>, environment: Environment) {
   const kept = Date.now() / 1000 - ATTEMPT_S;
-  const saves: LoggedEvent[] = [];
+  const saves: Entry[] = [];
   let cursor: string | null = null;
   let reach = 0;
   for (let turns = 0; turns < PAGES_MAX; turns += 1) {
     const at: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const page: { events: LoggedEvent[]; nextCursor: string | null } = await api.read(
+    const page: { events: Entry[]; nextCursor: string | null } = await api.read(
       `events?limit=500${at}`,
     );
     saves.push(
