@@ -1,5 +1,6 @@
 """Seats that wait for an opponent in the portal: the list, the search and the page of one."""
 
+import re
 from typing import Any, Final
 
 import pytest
@@ -57,6 +58,30 @@ def test_the_page_of_a_waiting_seat_says_what_is_held_and_until_when(
     page.set_viewport_size({"width": 1280, "height": 800})
     viewer.open("/portal/test/seats/sea_nothing")
     viewer.stands_at("No such seat")
+
+
+def test_the_times_and_the_reference_of_a_waiting_seat_stay_whole_beside_a_long_name(
+    viewer: Visitor, demo: dict[str, str]
+) -> None:
+    page = viewer.page
+    player = "a-player-whose-name-takes-all-of-the-room"
+    taken = seat(demo, player, "w3", gameId="reversi", partnerRef="order-2026-11-28-00301")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    viewer.open("/portal/test/seats")
+    viewer.stands_at("Waiting seats")
+    row = page.locator("tbody tr", has_text=player)
+    row.wait_for()
+    row.locator("time").first.evaluate("(shown) => { shown.textContent = '59 minutes ago'; }")
+    broken = row.locator("td", has_text=re.compile("ago|order|:")).evaluate_all(
+        """(cells) => cells.filter((cell) => {
+          const text = document.createRange();
+          text.selectNodeContents(cell);
+          return text.getBoundingClientRect().height > 32;
+        }).map((cell) => cell.textContent)"""
+    )
+    assert broken == []
+    page.set_viewport_size({"width": 1280, "height": 800})
+    by_key(demo, "POST", f"/partner/seats/{taken['seatId']}/cancel")
 
 
 def test_the_list_of_waiting_seats_leads_to_the_match_once_a_seat_is_taken_back(

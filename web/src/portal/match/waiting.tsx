@@ -6,6 +6,7 @@ import { dollars } from '../parts/format';
 import { GameAndTier } from '../parts/game-and-tier';
 import { Table } from '../parts/table';
 import { Ago, ShortTime } from '../parts/time';
+import { Whole } from '../parts/whole';
 import { linkTo } from '../routes';
 import { shortId } from './match';
 import type { Seat } from './match';
@@ -35,8 +36,15 @@ export function WaitingSeats({ environment, seats }: WaitingProps) {
             </span>
           ),
         },
-        { head: 'Player', cell: ({ playerId }) => playerId },
-        { head: 'Since', cell: ({ seatedAt }) => <Ago at={seatedAt} /> },
+        { head: 'Player', cell: ({ playerId }) => <Whole text={playerId} /> },
+        {
+          head: 'Since',
+          cell: ({ seatedAt }) => (
+            <span class="line">
+              <Ago at={seatedAt} />
+            </span>
+          ),
+        },
         {
           head: 'Until, UTC',
           cell: ({ expiresAt }) =>
@@ -49,7 +57,7 @@ export function WaitingSeats({ environment, seats }: WaitingProps) {
             ),
         },
         { head: 'Game and tier', cell: (seat) => <GameAndTier {...seat} /> },
-        { head: 'Your reference', cell: ({ partnerRef }) => partnerRef ?? '–' },
+        { head: 'Your reference', cell: ({ partnerRef }) => <Whole text={partnerRef ?? '–'} /> },
         { head: 'Money', right: true, cell: heldOf },
       ]}
       rows={seats}
