@@ -83,6 +83,9 @@ class StandIn:
     def crashed(self, method: str, path: bytes, /) -> DirectAnswer:
         return DirectAnswer(500, (), b"{}")
 
+    def unserved(self, method: str, path: bytes, /) -> DirectAnswer:
+        return DirectAnswer(500, (), b"{}")
+
 
 class StandIns(msgspec.Struct, frozen=True):
     """Three running nodes, who owns what, and what each has counted."""

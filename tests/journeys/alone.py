@@ -19,6 +19,7 @@ ALONE: Final[Mapping[str, str]] = {
     "test_process.py": _PROCESS,
     "test_restore.py": "is about backups of a file; those of a server are its operator's",
     "test_start.py": _PROCESS,
+    "test_unserved.py": _NODES,
 }
 """By file, or by file and test (`test_x.py::test_name`)."""
 

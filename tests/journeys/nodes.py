@@ -7,7 +7,7 @@ answer about the account shows that this node gave it.
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import httpcore
 import msgspec
@@ -21,6 +21,16 @@ from tests.journeys.service import Service, in_process
 from tests.patience import PATIENCE_S
 
 TIMEOUTS = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), PATIENCE_S)}
+
+
+SLOW_HEAD: Final = [("Via", "1.1 proxy"), ("X-Pgs-Odd", "1")]
+"""Headers with which a request does not take the lane."""
+
+Expected = tuple[int, str | None]
+"""A status and a reason; None for a body without a reason."""
+
+UNREADABLE: Final[Expected] = (500, "registry_unavailable")
+UNSETTLED: Final[Expected] = (503, "settlement_unavailable")
 
 
 class FakeOwners:
@@ -89,6 +99,13 @@ def header(answer: httpcore.Response, name: str) -> str | None:
     """Return the value of a header, None if the answer lacks it."""
     found = [value for key, value in answer.headers if key.lower() == name.encode()]
     return found[0].decode() if found else None
+
+
+def check_try_again(answer: httpcore.Response, expected: Expected = UNREADABLE) -> None:
+    """Check that a call was refused as `expected`, and may be repeated in a second."""
+    reason = msgspec.json.decode(answer.content)["reason"] if answer.content else None
+    assert (answer.status, reason) == expected
+    assert header(answer, "retry-after") == "1"
 
 
 @asynccontextmanager

@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import httpcore
 import msgspec
 import pytest
 import trio
@@ -16,9 +15,12 @@ from pgs.domain.shards import Node
 from tests.journeys.admin_client import BOSS, AdminClient, open_admin, person
 from tests.journeys.live_stream import Stream
 from tests.journeys.nodes import (
+    SLOW_HEAD,
+    UNSETTLED,
     FakeOwners,
     RunningNode,
     breaking_server,
+    check_try_again,
     header,
     running_node,
     share_ring,
@@ -28,13 +30,6 @@ from tests.journeys.partners import seat_body
 from tests.journeys.play import Refused, mint, socket_of
 from tests.journeys.process import free_port
 from tests.journeys.service import Service, until
-
-SLOW_HEAD = [("Via", "1.1 proxy"), ("X-Pgs-Odd", "1")]
-"""Headers with which a request does not take the lane."""
-
-
-def check_try_again(answer: httpcore.Response) -> None:
-    assert (answer.status, header(answer, "retry-after")) == (503, "1")
 
 
 def is_there(node: RunningNode, player_id: str) -> bool:
@@ -214,7 +209,7 @@ async def test_a_proof_that_no_node_made_changes_nothing(tmp_path: Path) -> None
             assert (answer.status, header(answer, "x-pgs-owner")) == (200, "n2")
 
 
-async def test_a_partner_whom_nobody_owns_gets_a_503_until_somebody_does(tmp_path: Path) -> None:
+async def test_a_partner_whom_nobody_owns_is_served_once_somebody_does(tmp_path: Path) -> None:
     async with running_node(tmp_path, "n1") as one:
         partner = await one.service.partner("acme")
         token = await mint(one.service.public, partner.test, "ann")
@@ -225,19 +220,21 @@ async def test_a_partner_whom_nobody_owns_gets_a_503_until_somebody_does(tmp_pat
             async with socket_of(f"http://{one.node.address}", token):
                 pass
         assert (refused.value.status, refused.value.headers["retry-after"]) == (503, "1")
+        assert refused.value.body["reason"] == "registry_unavailable"
         assert (await one.call("/docs/errors.json")).status == 200
         one.owners.give("acme", one.node)
         assert (await one.call("/partner/me", partner.test)).status == 200
 
 
-async def test_a_call_whose_owner_cannot_be_reached_is_answered_with_503(tmp_path: Path) -> None:
+async def test_a_call_whose_owner_cannot_be_reached_is_refused(tmp_path: Path) -> None:
     async with running_node(tmp_path, "n1") as one:
         partner = await one.service.partner("acme")
         one.owners.give("acme", Node("gone", f"127.0.0.1:{free_port()}"))
         for headers in ([], SLOW_HEAD):
             check_try_again(await one.call("/partner/me", partner.test, headers=headers))
             seat = seat_body("ann", "a-1")
-            check_try_again(await one.call("/partner/matches", partner.test, seat, headers))
+            refused = await one.call("/partner/matches", partner.test, seat, headers)
+            check_try_again(refused, UNSETTLED)
 
 
 @pytest.mark.parametrize("half", [b"", b"HTTP/1.1 200 OK\r\ncontent-le"])

@@ -29,10 +29,9 @@ from pgs.http.api.endpoint import (
     SocketHandler,
     Stream,
 )
-from pgs.http.api.failures import answer_to_failure, answer_to_lost
+from pgs.http.api.failures import answer_to_failure, answer_to_lost, answer_to_unserved
 from pgs.http.api.hints import explained, no_browser
 from pgs.http.api.responses import (
-    INTERNAL_MESSAGE,
     JSON_TYPE,
     HeaderTuple,
     Response,
@@ -45,12 +44,15 @@ from pgs.http.api.responses import (
 from pgs.http.api.routes import Routes
 from pgs.http.api.services import Services
 from pgs.http.api.streams import OpenStreams
+from pgs.http.api.unhandled import (
+    NOTHING_HERE,
+    answer_unhandled,
+    refuse_unserved_handshake,
+)
 from pgs.http.api.versioning import in_version
 from pgs.http.transport.asgi import App, ClientGone, Headers, Receive, Scope, Send, unless_gone
 from pgs.http.transport.direct import DirectAnswer, DirectRequest
 from pgs.http.transport.sockets import OpenSockets, refuse_handshake
-
-NOTHING_HERE: Final = "There is nothing at this path."
 
 UNLICENSED: Final = frozenset({"game_not_licensed", "game_not_licensed_in_this_environment"})
 """The reasons with which a launch without a licence is refused."""
@@ -181,12 +183,18 @@ class Dispatcher:
 
     def crashed(self, method: str, path: bytes) -> DirectAnswer:
         """Return the answer to a call that was lost, and that another node may have carried out."""
-        found = self._routes.find(path)
-        endpoint = found[0].get(method) if found else None
-        if endpoint is None:
-            return DirectAnswer(500, (JSON_TYPE,), encode({"error": INTERNAL_MESSAGE}))
-        response = render(endpoint, answer_to_lost(endpoint), self._services.base_url)
-        return DirectAnswer(response.status, (JSON_TYPE,), encode(response.body))
+        return self._unhandled(method, path, answer_to_lost)
+
+    def unserved(self, method: str, path: bytes) -> DirectAnswer:
+        """Return the answer to a call, or a handshake, that no node has begun to carry out."""
+        if path in self._websockets:
+            return refuse_unserved_handshake(self._services.base_url)
+        return self._unhandled(method, path, answer_to_unserved)
+
+    def _unhandled(
+        self, method: str, path: bytes, choose: Callable[[Endpoint], Answer]
+    ) -> DirectAnswer:
+        return answer_unhandled(self._routes, self._services.base_url, method, path, choose)
 
     async def _handle(
         self,

@@ -1,5 +1,7 @@
 """Chooses the answer to a call whose handler raised an exception."""
 
+from typing import Final
+
 import structlog
 
 from pgs.actors.kernel.mail import Crashed, Degraded, Interrupted, NotOwned, Overloaded
@@ -8,6 +10,8 @@ from pgs.http.api.auth import overloaded
 from pgs.http.api.endpoint import Answer, Endpoint, Internal, Reply, Request
 from pgs.http.nodes.owners import NotHere
 from pgs.storage.transactions import StoreOutage, WriterFull
+
+NO_NODE: Final = "No node serves this partner right now. Repeat the call in a second."
 
 log = structlog.get_logger("pgs.http")
 
@@ -62,6 +66,14 @@ def answer_to_lost(endpoint: Endpoint) -> Answer:
     if endpoint.crash:
         return refuse(endpoint.crash)
     return Internal(unknown=endpoint.credential == "identity" and endpoint.method != "GET")
+
+
+def answer_to_unserved(endpoint: Endpoint) -> Answer:
+    """Return the answer to a call that no node of several serves now, so that nothing was done.
+
+    It has the reason of a call whose data cannot be read, since only the owner may read them.
+    """
+    return refuse(endpoint.crash or endpoint.outage).saying(NO_NODE)
 
 
 def _where(request: Request, principal: object) -> dict[str, str | None]:

@@ -15,18 +15,15 @@ OWNER: Final = b"x-pgs-owner"
 """A response header for the proxy in front: the name of the node that owns the request's shard.
 Only a node that does not own the shard sends it."""
 
-NO_NODE: Final = b'{"error":"No node serves this partner right now. Repeat the call in a second."}'
-
 _HEADERS: Final[tuple[tuple[bytes, bytes], ...]] = (
-    (b"content-type", b"application/json"),
     (b"cache-control", b"no-store"),
     (b"retry-after", b"%d" % RETRY_AFTER_S),
 )
 
 
-def try_again() -> DirectAnswer:
-    """Return a 503 that asks the client to try again, for a request that changed nothing."""
-    return DirectAnswer(503, _HEADERS, NO_NODE)
+def try_again(answer: DirectAnswer) -> DirectAnswer:
+    """Return an answer to a request that changed nothing, with when the client may try again."""
+    return msgspec.structs.replace(answer, headers=(*answer.headers, *_HEADERS))
 
 
 async def send_answer(scope: Scope, send: Send, answer: DirectAnswer) -> None:

@@ -1,8 +1,8 @@
 """Serves the requests of this node's partners, and forwards all others to their shard's owner.
 
 A forwarded request carries a proof that a node forwarded it (`pgs.domain.node_proofs`). The
-receiver checks the request as if it had come from outside. A receiver that is not the owner answers
-503 and asks the client to try again, so that no request is forwarded twice.
+receiver checks the request as if it had come from outside. A receiver that is not the owner asks
+the client to try again, so that no request is forwarded twice.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -50,6 +50,10 @@ class NodeApp(DirectApp, Protocol):
 
     def crashed(self, method: str, path: bytes, /) -> DirectAnswer:
         """Return the answer to a call that may or may not have been carried out."""
+        ...
+
+    def unserved(self, method: str, path: bytes, /) -> DirectAnswer:
+        """Return the answer to a call, or a handshake, that no node has begun to carry out."""
         ...
 
 
@@ -103,7 +107,7 @@ class Forwarding:
                 owner = self._owners.owner_of(elsewhere.shard)
             except NotOwned:
                 self._on_event("forward_ownerless")
-                await send_answer(scope, send, try_again())
+                await send_answer(scope, send, self._try_again(scope))
                 return
         try:
             answer = await self._hand_on(owner, scope, receive, send)
@@ -148,12 +152,12 @@ class Forwarding:
                 return await self._app.answer_direct(inner, request)
             except NotOwned:
                 self._on_event("forward_ownerless")
-                return try_again()
+                return try_again(self._app.unserved(method, request.path))
         if owner is None:
             self._on_event("forward_ownerless")
-            return try_again()
+            return try_again(self._app.unserved(method, request.path))
         if request_id is not None:
-            return self._refuse(owner)
+            return self._refuse(owner, self._app.unserved(method, request.path))
         proof = self._proof(owner, request.request_id, method, target, request.headers)
         outgoing = Outgoing(method, target, [*request.headers, proof], request.body)
         try:
@@ -162,7 +166,7 @@ class Forwarding:
             )
         except NotReached:
             self._on_event("forward_not_reached")
-            return try_again()
+            return try_again(self._app.unserved(method, request.path))
         except Lost:
             self._on_event("forward_lost")
             return self._app.crashed(method, request.path)
@@ -178,9 +182,9 @@ class Forwarding:
         """
         if owner is None:
             self._on_event("forward_ownerless")
-            return try_again()
+            return self._try_again(scope)
         if self._id_of_forwarded(scope) is not None:
-            return self._refuse(owner)
+            return self._refuse(owner, self._app.unserved(*_asked(scope)))
         if scope["type"] == "websocket":
             return await self._hand_on_socket(owner, scope, receive, send)
         method = scope["method"]
@@ -192,7 +196,7 @@ class Forwarding:
             await unless_gone(passing.run(self._calls, outgoing), receive)
         except NotReached:
             self._on_event("forward_not_reached")
-            return try_again()
+            return self._try_again(scope)
         except Lost:
             self._on_event("forward_lost")
             if passing.begun:
@@ -213,7 +217,7 @@ class Forwarding:
             await socket.run(receive, send)
         except NotReached:
             self._on_event("forward_not_reached")
-            return try_again()
+            return self._try_again(scope)
         self._on_event("forwarded")
         return None
 
@@ -256,10 +260,13 @@ class Forwarding:
         text, me = proof.decode("ascii", "replace"), self._owners.me.name
         return id_of_forwarded(self._ring(), text, me, method, target, credential)
 
-    def _refuse(self, owner: Node) -> DirectAnswer:
+    def _try_again(self, scope: Scope) -> DirectAnswer:
+        return try_again(self._app.unserved(*_asked(scope)))
+
+    def _refuse(self, owner: Node, unserved: DirectAnswer) -> DirectAnswer:
         """Return the answer to a forwarded request whose shard this node does not own."""
         self._on_event("forward_refused")
-        refusal = try_again()
+        refusal = try_again(unserved)
         return msgspec.structs.replace(refusal, headers=(*refusal.headers, _named(owner)))
 
 
@@ -290,6 +297,11 @@ class _Passing:
 
 def _offered(scope: Scope) -> tuple[str, ...]:
     return tuple(scope.get("subprotocols", ()))
+
+
+def _asked(scope: Scope) -> tuple[str, bytes]:
+    """Return the method and the path of a request; a handshake is a GET."""
+    return scope.get("method", "GET"), scope["raw_path"]
 
 
 def _target(path: bytes, query: bytes) -> bytes:

@@ -1,0 +1,51 @@
+"""Answers to calls that no handler of this node answers, because they belong to another node."""
+
+from collections.abc import Callable
+from typing import Final
+
+from pgs.domain.errors import refuse
+from pgs.http.api.endpoint import Answer, Endpoint
+from pgs.http.api.failures import NO_NODE
+from pgs.http.api.responses import INTERNAL_MESSAGE, JSON_TYPE, body_of, encode, render
+from pgs.http.api.routes import Routes
+from pgs.http.transport.direct import DirectAnswer
+from pgs.http.transport.heads import is_under
+
+NOTHING_HERE: Final = "There is nothing at this path."
+
+_CALLS: Final = ("/partner", "/game")
+
+
+def answer_unhandled(
+    routes: Routes, base_url: str, method: str, path: bytes, choose: Callable[[Endpoint], Answer]
+) -> DirectAnswer:
+    """Return the answer to a call that has no handler here, in the shape of its surface.
+
+    `choose` returns the answer of an endpoint. A path or method that no node knows is refused as
+    always.
+    """
+    text = path.decode("latin-1")
+    if is_under(text, "/embed"):  # the browser would show a body
+        return DirectAnswer(500, ((b"content-type", b"text/plain"),), b"")
+    found = routes.find(path)
+    if found is None:
+        if any(is_under(text, root) for root in _CALLS):
+            return _plain(404, NOTHING_HERE)
+        return _plain(500, INTERNAL_MESSAGE)
+    methods, _ = found
+    endpoint = methods.get(method)
+    if endpoint is None:
+        allow = ", ".join(sorted(methods))
+        return _plain(405, f"This path takes {allow}.", (b"allow", allow.encode()))
+    response = render(endpoint, choose(endpoint), base_url)
+    return DirectAnswer(response.status, (JSON_TYPE,), encode(response.body))
+
+
+def refuse_unserved_handshake(base_url: str) -> DirectAnswer:
+    """Return the answer to a handshake of a player whom no node serves now."""
+    body = body_of(refuse("registry_unavailable").saying(NO_NODE), base_url)
+    return DirectAnswer(503, (JSON_TYPE,), encode(body))
+
+
+def _plain(status: int, message: str, *headers: tuple[bytes, bytes]) -> DirectAnswer:
+    return DirectAnswer(status, (JSON_TYPE, *headers), encode({"error": message}))
