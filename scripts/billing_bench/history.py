@@ -78,7 +78,7 @@ class _Rows:
     def play(self, number: int, at: int) -> MatchWithSeats:
         """Return a match that the first of two players won, with its money."""
         first, second = (self._seat(number, side, at) for side in "ab")
-        match_id = ids.new_id(ids.MATCH, at, self._digest(f"match-{number}"))
+        match_id = ids.new_id(ids.MATCH, at * 1000, self._digest(f"match-{number}"))
         started = matches.start(first, second, match_id, "{}", at)
         decision = MatchDecision("ended", first.player_id, "completed")
         ended = matches.end(started, decision, at + MATCH_S)
@@ -92,7 +92,7 @@ class _Rows:
             SeatPrice(1, FLOOR_USD_CENTS, PRIZE_USD_CENTS),
             partner_id=self._partner_id,
             environment="test",
-            seat_id=ids.new_id(ids.SEAT, at, digest),
+            seat_id=ids.new_id(ids.SEAT, at * 1000, digest),
             seq=self._raise("seat_seq"),
             now=at,
         )

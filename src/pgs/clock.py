@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 import structlog
 
-BLOCK_BYTES: Final = 3072
+BLOCK_BYTES: Final = 2560
 """Random bytes that are drawn together: enough for 256 ids."""
 
 BEHIND_MS: Final = 5_000

@@ -8,19 +8,31 @@ entropy = st.binary(min_size=ids.ENTROPY_BYTES, max_size=ids.ENTROPY_BYTES)
 prefixes = st.sampled_from(ids.PREFIXES)
 
 
-def test_an_id_is_its_prefix_the_second_and_the_entropy_in_hex() -> None:
-    text = ids.new_id(ids.MATCH, 1_800_000_000, bytes(range(12)))
-    assert text == "mat_6b49d200000102030405060708090a0b"
+def test_an_id_is_its_prefix_the_millisecond_and_the_entropy_in_hex() -> None:
+    text = ids.new_id(ids.MATCH, 1_800_000_000_123, bytes(range(10)))
+    assert text == "mat_01a3185c507b00010203040506070809"
 
 
-@given(st.integers(0, 2**32 - 2), entropy, entropy)
-def test_ids_of_a_later_second_sort_behind_earlier_ones(at: int, one: bytes, other: bytes) -> None:
-    assert ids.new_id(ids.SEAT, at, one) < ids.new_id(ids.SEAT, at + 1, other)
+times_ms = st.integers(0, 2**48 - 2000)
 
 
-@given(st.integers(0, 2**40), entropy)
-def test_a_new_id_is_valid_whenever_it_is_made(at: int, seed: bytes) -> None:
-    assert ids.is_id(ids.SEAT, ids.new_id(ids.SEAT, at, seed))
+@given(times_ms, entropy, entropy)
+def test_ids_of_a_later_millisecond_sort_behind_earlier_ones(
+    at_ms: int, one: bytes, other: bytes
+) -> None:
+    assert ids.new_id(ids.SEAT, at_ms, one) < ids.new_id(ids.SEAT, at_ms + 1, other)
+
+
+@given(times_ms, entropy)
+def test_the_ids_of_a_second_stand_between_two_texts(at_ms: int, seed: bytes) -> None:
+    text, second = ids.new_id(ids.SEAT, at_ms, seed), at_ms // 1000
+    assert ids.first_id(ids.SEAT, second) <= text < ids.first_id(ids.SEAT, second + 1)
+    assert ids.made_at(text) == second
+
+
+@given(times_ms, entropy)
+def test_a_new_id_is_valid_whenever_it_is_made(at_ms: int, seed: bytes) -> None:
+    assert ids.is_id(ids.SEAT, ids.new_id(ids.SEAT, at_ms, seed))
 
 
 def test_no_two_nouns_share_a_prefix() -> None:
@@ -44,15 +56,15 @@ def test_different_entropy_gives_different_ids(one: bytes, other: bytes) -> None
     assert (ids.new_id(ids.SEAT, 1, one) == ids.new_id(ids.SEAT, 1, other)) == (one == other)
 
 
-@pytest.mark.parametrize("size", [0, 11, 13])
+@pytest.mark.parametrize("size", [0, 9, 11])
 def test_an_id_is_made_from_exactly_its_number_of_random_bytes(size: int) -> None:
-    with pytest.raises(ValueError, match="12 bytes"):
+    with pytest.raises(ValueError, match="10 bytes"):
         ids.new_id(ids.SEAT, 1, bytes(size))
 
 
 def test_an_id_is_made_with_a_known_prefix_only() -> None:
     with pytest.raises(ValueError, match="known prefix"):
-        ids.new_id("usr", 1, bytes(12))
+        ids.new_id("usr", 1, bytes(10))
 
 
 @pytest.mark.parametrize(

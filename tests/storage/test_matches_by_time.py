@@ -26,7 +26,7 @@ def made(number: int, at: int, status: MatchStatus, ended_at: int | None = None)
     """Return a match made at a time in seconds after `BEGUN`, and ended at another, if at all."""
     entropy = (number * 7919 % 10_007).to_bytes(ids.ENTROPY_BYTES, "big")  # in no order
     return match(
-        ids.new_id(ids.MATCH, BEGUN + at, entropy),
+        ids.new_id(ids.MATCH, (BEGUN + at) * 1000 + number % 1000, entropy),
         status=status,
         started_at=BEGUN + at,
         ended_at=None if ended_at is None else BEGUN + ended_at,

@@ -72,4 +72,4 @@ class Parts(msgspec.Struct, frozen=True):
 
     def new_id(self, prefix: str) -> str:
         """Return a new id that begins with the prefix."""
-        return new_id(prefix, self.clock.now(), self.id_rng.bytes(ENTROPY_BYTES))
+        return new_id(prefix, self.clock.now_ms(), self.id_rng.bytes(ENTROPY_BYTES))

@@ -1,8 +1,9 @@
-"""Ids that the service creates: a type prefix, the second of creation, and 96 random bits, in hex.
+"""Ids that the service creates: a type prefix, the millisecond of creation, and 80 random bits.
 
 Ids are opaque to clients. They do not come from a database sequence, which would show how much a
 partner plays. They begin with the time so that the newest rows are neighbours in every index of
-ids: a database of many rows then writes to few pages, as with UUID version 7 (RFC 9562).
+ids: a database of many rows then writes to few pages, as with UUID version 7 (RFC 9562), from which
+the number of bits of the time is taken.
 """
 
 import re
@@ -21,38 +22,41 @@ REQUEST: Final = "req"
 
 PREFIXES: Final = (MATCH, SEAT, INVOICE, INVOICE_LINE, KEY, INVITE, ATTEMPT, NUDGE, EVENT, REQUEST)
 
-ENTROPY_BYTES: Final = 12
-"""Bytes of randomness in one id: 96 bits, which can neither be guessed nor collide."""
+TIME_DIGITS: Final = 12
+"""Hexadecimal digits of the time: 48 bits of epoch milliseconds, enough until the year 10889."""
+
+ENTROPY_BYTES: Final = 10
+"""Bytes of randomness in one id: 80 bits, which can neither be guessed nor collide."""
 
 _BODY = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
-def new_id(prefix: str, at: int, entropy: bytes) -> str:
+def new_id(prefix: str, at_ms: int, entropy: bytes) -> str:
     """Return the id `<prefix>_<32 lower-case hex>`.
 
-    `prefix` is one of `PREFIXES`; `at` is the time of creation in epoch seconds, of which the id
-    has the lowest 32 bits; `entropy` is exactly `ENTROPY_BYTES` random bytes. Raises `ValueError`
-    for another prefix or number of bytes.
+    `prefix` is one of `PREFIXES`; `at_ms` is the time of creation in epoch milliseconds; `entropy`
+    is exactly `ENTROPY_BYTES` random bytes. Raises `ValueError` for another prefix or number of
+    bytes.
     """
     if prefix not in PREFIXES or len(entropy) != ENTROPY_BYTES:
         raise ValueError(
             f"an id takes a known prefix and {ENTROPY_BYTES} bytes, "
             f"not {prefix!r} and {len(entropy)}"
         )
-    return f"{prefix}_{at & 0xFFFFFFFF:08x}{entropy.hex()}"
+    return f"{prefix}_{at_ms:0{TIME_DIGITS}x}{entropy.hex()}"
 
 
 def first_id(prefix: str, at: int) -> str:
     """Return a text that sorts before every id made at `at` or later, and after every earlier id.
 
-    `at` in epoch seconds, from 0 to 2**32 - 1.
+    `at` in epoch seconds, from 0 on.
     """
-    return f"{prefix}_{at:08x}"
+    return f"{prefix}_{at * 1000:0{TIME_DIGITS}x}"
 
 
 def made_at(new: str) -> int:
-    """Return the lowest 32 bits of the epoch second in which an id of `new_id` was made."""
-    return int(new.partition("_")[2][:8], 16)
+    """Return the epoch second in which an id of `new_id` was made."""
+    return int(new.partition("_")[2][:TIME_DIGITS], 16) // 1000
 
 
 def is_id(prefix: str, text: str) -> bool:

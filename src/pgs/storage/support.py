@@ -174,8 +174,8 @@ def _bounds(span: Span, before: TimedMatch | None) -> Params:
         "before_match_id": edge[1],
         "first_id": ids.first_id(ids.MATCH, span.since),
         # `edge[1]`, but not before the first id that was made at `edge[0]`, and not after the last
-        # one of that time: "g" sorts after every hex digit.
-        "before_id": min(max(edge[1], earliest), f"{earliest}g"),
+        # one of that second.
+        "before_id": min(max(edge[1], earliest), ids.first_id(ids.MATCH, edge[0] + 1)),
     }
 
 

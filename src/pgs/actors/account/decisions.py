@@ -32,7 +32,7 @@ class Context(msgspec.Struct, frozen=True):
 
     def new_id(self, prefix: str) -> str:
         """Return a new id that begins with the prefix."""
-        return ids.new_id(prefix, self.now, self.random(ids.ENTROPY_BYTES))
+        return ids.new_id(prefix, self.now * 1000, self.random(ids.ENTROPY_BYTES))
 
     def seal(self, secret: str, purpose: str) -> str:
         """Return the secret sealed for a purpose, which is how rows store it."""

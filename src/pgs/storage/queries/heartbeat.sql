@@ -5,17 +5,15 @@
 insert into heartbeat (name, beats) values ('readiness', 1)
 on conflict (name) do update set beats = heartbeat.beats + 1;
 
--- The newest seat is the one with the highest id, since ids begin with the time. Each row is looked
--- up by itself: for a join, SQLite would scan all seats.
+-- The newest seat is the one with the highest id, since ids begin with the time. Each other row is
+-- looked up by itself: for a join, SQLite would scan all seats.
 -- name: newest_row^
 select max(newest.at) from (
   select (select event.at from event
     where event.partner_id = partner.partner_id and event.seq = partner.event_seq) as at
   from partner
   union all
-  select (select seat.seated_at from seat
-    where seat.partner_id = partner.partner_id order by seat.seat_id desc limit 1) as at
-  from partner
+  select seated_at as at from seat where seat_id = (select max(seat_id) from seat)
   union all
   select (select seat.updated_at from seat
     where seat.partner_id = head.partner_id and seat.environment = head.environment

@@ -2,8 +2,9 @@
 --
 -- Each index on `seat` costs a write for each seat that enters it. A new seat enters as few as
 -- possible: those of ids, of idempotency keys, of due times and of open seats. The others have only
--- the rows that their queries look for. Ids begin with the time, so the indexes of ids grow at
--- their end.
+-- the rows that their queries look for. Ids begin with the time. The keys of the tables that a launch
+-- writes begin with an id and not with the partner, so that the new rows of all partners stand
+-- together at the end of each index, on a few pages that one commit writes together.
 
 -- A row for each partner and environment: the last seat sequence, the last position of the results
 -- feed, the last row of the ledger with its hash, and the last day that was made final.
@@ -65,7 +66,7 @@ create table seat (
   position bigint,
   revision bigint not null,
   updated_at bigint not null,
-  primary key (partner_id, seat_id)
+  primary key (seat_id, partner_id)
 );
 
 create unique index seat_idempotency on seat (partner_id, environment, idempotency_key);
@@ -77,7 +78,7 @@ where status in ('pending', 'waiting');
 create index seat_playing on seat (partner_id, environment, player_id, seq)
 where status = 'matched';
 
-create unique index seat_match on seat (partner_id, match_id, player_id) where match_id is not null;
+create unique index seat_match on seat (match_id, partner_id, player_id) where match_id is not null;
 create unique index seat_position on seat (partner_id, environment, position)
 where position is not null;
 
@@ -110,7 +111,7 @@ create table match (
   pairing text,
   money text not null check (money = 'none' or money = 'due' or money = 'recorded'),
   due_at bigint,
-  primary key (partner_id, match_id)
+  primary key (match_id, partner_id)
 );
 
 create index match_due on match (due_at) where due_at is not null;
@@ -188,7 +189,7 @@ create table ledger (
 );
 
 -- A stake is charged once, and settled once.
-create unique index ledger_seat on ledger (partner_id, seat_id, kind);
+create unique index ledger_seat on ledger (seat_id, partner_id, kind);
 
 -- Payouts that an operator has confirmed because the settlement server did not. The server is not
 -- asked for them again.
