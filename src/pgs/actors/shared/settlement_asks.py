@@ -7,8 +7,9 @@ from typing import Literal
 import msgspec
 
 ASKS_MAX = 100_000
-"""Charges and payouts that are remembered: some 30 MB. Beyond that the oldest is forgotten.
-Settlement is then asked for it once more, which is harmless."""
+"""Charges and payouts that are remembered: some 30 MB. Beyond that, what was noted longest ago is
+forgotten. If it was an answer of settlement, settlement is asked once more, which is harmless. An
+operator's confirmation is also in the database, and is read again before settlement is asked."""
 
 Said = Literal["confirmed", "pending", "declined"]
 
@@ -58,14 +59,12 @@ class Asks:
     def note(self, partner_id: str, item_id: str, said: Said | None, answer: str, at: int) -> None:
         """Note how a call ended. `said`: as in `Ask`; None if no such answer came."""
         tries = self.find(partner_id, item_id).tries + 1
-        self._asks[partner_id, item_id] = Ask(tries, said, answer, at)
-        if len(self._asks) > ASKS_MAX:
-            self._asks.popitem(last=False)
+        self._keep(partner_id, item_id, Ask(tries, said, answer, at))
 
     def confirm(self, partner_id: str, item_id: str) -> None:
         """Note that a payout is confirmed, so that settlement is not asked for it again."""
         known = self.find(partner_id, item_id)
-        self._asks[partner_id, item_id] = msgspec.structs.replace(known, said="confirmed")
+        self._keep(partner_id, item_id, msgspec.structs.replace(known, said="confirmed"))
 
     def reopen(self, partner_id: str, item_id: str) -> None:
         """Let settlement be asked again for a payout that it declined."""
@@ -83,3 +82,11 @@ class Asks:
         """Forget items that are decided."""
         for item_id in item_ids:
             self._asks.pop((partner_id, item_id), None)
+
+    def _keep(self, partner_id: str, item_id: str, ask: Ask) -> None:
+        self._asks[partner_id, item_id] = ask
+        # Both payouts of a match are confirmed one after the other: the second must not push out
+        # the first.
+        self._asks.move_to_end((partner_id, item_id))
+        if len(self._asks) > ASKS_MAX:
+            self._asks.popitem(last=False)
