@@ -1,5 +1,7 @@
 """A database moves to the other engine and back, and every row, head and number stays."""
 
+import errno
+import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -128,7 +130,7 @@ def test_a_dump_that_was_restored_is_not_copied_before_a_service_has_started_on_
         # A dump that was restored is on another server, or in another database of the same one.
         operator.execute("update heartbeat set beats = beats + 1 where name = 'server'")
     with pytest.raises(BadSource, match="was restored"):
-        copying.from_server(url, tmp_path / "back")
+        copying.from_server(url, tmp_path / "back", config.key_file)
 
 
 def test_a_folder_in_use_is_not_copied(config: Config, postgres: Server) -> None:
@@ -191,7 +193,7 @@ def test_only_a_folder_with_a_database_is_copied(
     with pytest.raises(BadSource, match="was restored"):
         copy_to_server(config, url)
     with pytest.raises(BadSource, match="the database to copy from is empty"):
-        copying.from_server(url, tmp_path / "back")
+        copying.from_server(url, tmp_path / "back", config.key_file)
 
 
 def test_a_folder_whose_ledger_is_not_sound_leaves_the_server_empty(
@@ -216,8 +218,65 @@ def test_a_row_that_the_file_refuses_leaves_no_database_behind(
         connection.execute("update partner set active = 2")
     back = tmp_path / "back"
     with pytest.raises(StoreOutage, match="the copy failed: CHECK constraint"):
-        copying.from_server(url, back)
-    assert not list(back.glob("pgs.db*"))
+        copy_to_folder(config, url, back)
+    assert _names(back) == ["lock"]
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("update partner set active = 1")
-    assert copying.from_server(url, tmp_path / "again").rows > 20
+    assert copy_to_folder(config, url, back).rows > 20
+
+
+@pytest.mark.parametrize("name", ["keys.new", "pgs.mark.new", "the folder"])
+def test_a_disk_that_fills_at_the_end_of_a_copy_leaves_neither_database_nor_mark_nor_keys(
+    config: Config,
+    postgres: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+) -> None:
+    url = postgres.new_database()
+    copy_to_server(config, url)
+    back, was = tmp_path / "back", os.open
+
+    def full(path: Any, flags: int, *rest: int, **named: int) -> int:
+        # The folder is opened to make the last of the names durable.
+        wanted = back if name == "the folder" else back / name
+        if path == wanted and (name != "the folder" or (back / "pgs.db").exists()):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return was(path, flags, *rest, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", full)
+        with pytest.raises(StoreOutage, match="No space left"):
+            copy_to_folder(config, url, back)
+    assert _names(back) == ["lock"]
+    copy_to_folder(config, url, back)
+    assert _names(back) == ["keys", "lock", "pgs.db", "pgs.mark"]
+
+
+def test_what_a_killed_copy_left_is_replaced_and_other_files_are_kept(
+    config: Config, postgres: Server, tmp_path: Path
+) -> None:
+    url = postgres.new_database()
+    copy_to_server(config, url)
+    killed = ["keys", "lock", "pgs.db.part", "pgs.db.part-journal", "pgs.mark"]
+    for number, others in enumerate((["notes"], ["pgs.db"], [])):
+        back = tmp_path / str(number)
+        back.mkdir()
+        for name in (*killed, *others):
+            (back / name).write_text("precious")
+        if others:
+            with pytest.raises(BadSource, match="not empty"):
+                copy_to_folder(config, url, back)
+            assert _names(back) == sorted((*killed, *others))
+        else:
+            copy_to_folder(config, url, back)
+            assert (back / "keys").read_text() == config.key_file.read_text()
+    keys = tmp_path / "keys"
+    keys.mkdir()
+    (keys / "keys").write_text("a ring that no copy has made")
+    with pytest.raises(BadSource, match="not empty"):
+        copy_to_folder(config, url, keys)
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())

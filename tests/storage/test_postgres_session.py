@@ -94,7 +94,8 @@ def test_a_service_starts_while_the_server_still_ends_the_session_of_a_copy(
         pass
     copying.to_server(tmp_path / "data", url)
     accept_loss(url, tmp_path / "accepted", START)
-    copying.from_server(url, tmp_path / "back")
+    (tmp_path / "keys").write_text("the keys")
+    copying.from_server(url, tmp_path / "back", tmp_path / "keys")
     with closing(PostgresDatabase(url, tmp_path / "accepted", inline=True)):
         assert len(slow_ends) >= 3
 

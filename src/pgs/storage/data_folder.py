@@ -10,6 +10,9 @@ import msgspec
 
 from pgs.storage.transactions import StoreOutage
 
+LOCK_NAME = "lock"
+"""The file in the data folder that its process locks. It stays when the process ends."""
+
 SOCKET_NAME = "operator.sock"
 """The socket for operators' commands, in the data folder while a service runs."""
 
@@ -43,7 +46,7 @@ class DataLock:
     def __init__(self, folder: Path) -> None:
         """Make the folder, if needed, and take its lock. Raises `DataFolderInUse`."""
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._fd = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._fd = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from pgs.config import KEY_FILE_NAME, BadSettings, Config
+from pgs.config import BadSettings, Config
 from pgs.domain.shards import Node
 from pgs.storage.copy_record import Copied
 from pgs.storage.data_folder import BadSource, LossAccepted
@@ -16,7 +16,6 @@ from pgs.storage.sqlite.connections import DATABASE_NAME
 from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.sqlite.identity import judge
 from pgs.storage.sqlite.restore import accept_loss as accept_here
-from pgs.storage.sqlite.restore import copy_file
 
 OnLocked = Callable[[bool], None]
 
@@ -94,9 +93,7 @@ def copy_to_folder(config: Config, url: str, folder: Path) -> Copied:
         from pgs.storage.postgres.copying import from_server
     if not config.key_file.is_file():
         raise BadSource(f"there is no key ring at {config.key_file}")
-    copied = from_server(url, folder)
-    copy_file(config.key_file, folder / KEY_FILE_NAME)
-    return copied
+    return from_server(url, folder, config.key_file)
 
 
 def nodes_of(config: Config) -> Nodes:

@@ -16,10 +16,11 @@ from typing import Any, Final
 import msgspec
 import psycopg
 
+from pgs.config import KEY_FILE_NAME
 from pgs.storage.bulk import finish
 from pgs.storage.copy_record import Copied
-from pgs.storage.data_folder import BadSource, DataLock
-from pgs.storage.database_mark import Mark, write_mark
+from pgs.storage.data_folder import LOCK_NAME, BadSource, DataLock
+from pgs.storage.database_mark import MARK_NAME, Mark, sync_folder, write_mark
 from pgs.storage.ledger import check_ledger
 from pgs.storage.migrations import migrate as migrate_sqlite
 from pgs.storage.postgres.blocking_reader import BlockingReader
@@ -32,6 +33,7 @@ from pgs.storage.sqlite.connections import DATABASE_NAME, connect, create_databa
 from pgs.storage.sqlite.database import SqliteDatabase
 from pgs.storage.sqlite.identity import commits_in, header_number
 from pgs.storage.sqlite.reader import SqliteReader
+from pgs.storage.sqlite.restore import copy_file
 from pgs.storage.sqlite_driver import FAULTS
 from pgs.storage.sqlite_driver import Connection as File
 from pgs.storage.transactions import StoreOutage
@@ -40,6 +42,16 @@ BATCH: Final = 1000
 """Rows that are in memory at the same time: about a megabyte of the widest table."""
 
 SESSION: Final = "pgs db copy"
+
+_PART: Final = DATABASE_NAME + ".part"
+
+# What a copy into a folder writes before the database gets its final name.
+_BESIDE: Final = (
+    KEY_FILE_NAME,
+    KEY_FILE_NAME + ".new",
+    MARK_NAME,
+    MARK_NAME + ".new",
+)
 
 _TABLES = (
     "select name from sqlite_master where type = 'table' and name <> 'migration' order by name"
@@ -95,15 +107,14 @@ def to_server(folder: Path, url: str) -> Copied:
         return copied
 
 
-def from_server(url: str, folder: Path) -> Copied:
-    """Copy a database of PostgreSQL into a new data folder, and compare both.
+def from_server(url: str, folder: Path, key_file: Path) -> Copied:
+    """Copy a database of PostgreSQL and the key ring into a new data folder, and compare both.
 
-    The key ring is not copied. After a failure to copy, the folder has no database. Raises
-    `BadSource`, `DataFolderInUse`, `DatabaseInUse`, `SchemaNewer` and `StoreOutage`.
+    The folder may hold what a failed or killed copy left there. The database gets its final name
+    last, when its mark and the key ring are on disk; after a failure none of the three is there.
+    Raises `BadSource`, `DataFolderInUse`, `DatabaseInUse`, `SchemaNewer` and `StoreOutage`.
     """
-    if folder.exists() and any(folder.iterdir()):
-        raise BadSource(f"{folder} is not empty: a database goes into a folder of its own")
-    path = folder / DATABASE_NAME
+    _check_free(folder)
     with _translated(), ExitStack() as stack:
         session = WriterSession(url, SESSION, 1)
         stack.callback(session.end)
@@ -113,27 +124,54 @@ def from_server(url: str, folder: Path) -> Copied:
         identity = DatabaseIdentity.of(session.connection)
         if identity.is_copy:
             raise BadSource("the database was restored: start the service on it once, then copy it")
-        number = identity.number
         lock = DataLock(folder)
         stack.callback(lock.release)
-        part = path.with_name(path.name + ".part")
+        _check_free(folder)  # another copy may have ended meanwhile
+        _discard(folder)
+        part = folder / _PART
         create_database(part)
         try:
-            target = connect(part)
-            with closing(target), psycopg.connect(url, application_name=SESSION) as source:
-                source.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-                migrate_sqlite(target)
-                copied = _fill_file(source, target)
-                finish(_prove(SqliteReader(target)))
-                target.execute(f"pragma application_id={number}")
-                commits = commits_in(target)
-                target.execute("pragma journal_mode=delete")  # keep all in one file, without a log
-            part.rename(path)
+            copied, commits = _fill_part(part, url, identity.number)
+            copy_file(key_file, folder / KEY_FILE_NAME)
+            write_mark(folder, Mark("closed", identity.number, commits))
+            part.rename(folder / DATABASE_NAME)
+            sync_folder(folder)
         except BaseException:
-            part.unlink(missing_ok=True)
+            (folder / DATABASE_NAME).unlink(missing_ok=True)
+            _discard(folder)
             raise
-        write_mark(folder, Mark("closed", number, commits))
         return copied
+
+
+def _fill_part(part: Path, url: str, number: int) -> tuple[Copied, int]:
+    """Fill an empty file of SQLite; return what was copied, and how many commits it holds."""
+    with (
+        closing(connect(part)) as target,
+        psycopg.connect(url, application_name=SESSION) as source,
+    ):
+        source.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        migrate_sqlite(target)
+        copied = _fill_file(source, target)
+        finish(_prove(SqliteReader(target)))
+        target.execute(f"pragma application_id={number}")
+        commits = commits_in(target)
+        target.execute("pragma journal_mode=delete")  # keep all in one file, without a log
+    return copied, commits
+
+
+def _check_free(folder: Path) -> None:
+    """Raise `BadSource` if a folder holds more than what an unfinished copy leaves there."""
+    found = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    parts = {name for name in found if name.startswith(_PART)}
+    left = parts.union(_BESIDE if parts else ()) | {LOCK_NAME}
+    if not found <= left:
+        raise BadSource(f"{folder} is not empty: a database goes into a folder of its own")
+
+
+def _discard(folder: Path) -> None:
+    """Remove what an unfinished copy leaves in a folder, except the lock."""
+    for path in [*folder.glob(_PART + "*"), *(folder / name for name in _BESIDE)]:
+        path.unlink(missing_ok=True)
 
 
 @contextmanager
