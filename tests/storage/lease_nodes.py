@@ -16,7 +16,7 @@ import msgspec
 import psycopg
 import trio
 
-from pgs.domain.shards import Node
+from pgs.domain.shards import SHARDS, Node
 from pgs.storage import migrations
 from pgs.storage.postgres.commit_count import CommitCount
 from pgs.storage.postgres.connecting import connect
@@ -25,6 +25,7 @@ from pgs.storage.postgres.lease import number_of
 from pgs.storage.postgres.node_writer import NodeCommits, NodeWriter
 from pgs.storage.postgres.session import WriterSession
 from pgs.storage.postgres.shard_keeper import Keeper
+from tests.journeys.service import until
 from tests.postgres import Server
 
 TABLES = (migrations.POSTGRES / "0003_nodes.sql").read_text(encoding="utf-8")
@@ -111,6 +112,14 @@ async def lease_node(url: str, name: str) -> AsyncIterator[LeaseNode]:
         node.line.close()
 
 
+@asynccontextmanager
+async def owner_of_all(url: str, name: str = "n1") -> AsyncIterator[LeaseNode]:
+    """Run a node that owns every shard."""
+    async with lease_node(url, name) as node:
+        await until(lambda: len(node.keeper.owned) == SHARDS)
+        yield node
+
+
 Claims = Mapping[str, list[tuple[float, frozenset[int]]]]
 """For each node, for which shards it answered at which times."""
 
@@ -139,8 +148,8 @@ def overlaps(claims: Claims) -> list[Overlap]:
         listed.sort()
         last: dict[str, float] = {}
         for start, end, name in listed:
-            for other, until in last.items():
-                if other != name and until > start:
+            for other, end_of_other in last.items():
+                if other != name and end_of_other > start:
                     found.add((shard, tuple(sorted((other, name)))))
             last[name] = max(end, last.get(name, end))
     return [Overlap(shard, (pair[0], pair[1])) for shard, pair in sorted(found)]

@@ -11,6 +11,7 @@ from pgs.storage import migrations
 from pgs.storage.postgres import lease
 from pgs.storage.postgres.connecting import connect
 from pgs.storage.postgres.connection import Connection, Lost
+from pgs.storage.postgres.nodes import mark
 from pgs.storage.postgres.session import WriterSession
 from tests.postgres import Server
 from tests.storage.lease_nodes import database_of_nodes
@@ -148,17 +149,31 @@ def test_no_session_ends_itself(sessions: Enter) -> None:
 def test_a_node_that_is_drained_stays_so_when_it_stops_and_starts_and_another_does_not(
     sessions: Enter, url: str
 ) -> None:
-    one, _ = sessions("n1")
-    states: list[tuple[lease.State, lease.State]] = [
-        ("stopping", "up"),
-        ("draining", "draining"),
-        ("stopping", "draining"),
-    ]
-    for state, then in states:
-        assert lease.set_state(one.connection, "n1", state)
+    for draining, then in ((False, "up"), (True, "draining")):
         one, _ = sessions("n1")
-        assert [seen.state for seen in lease.look(one.connection).nodes] == [then]
-    assert not lease.set_state(one.connection, "n9", "up")
+        mark(url, "n1", draining=draining)
+        lease.stop(one, "n1")
+        assert states_of(one) == ["stopping"]
+        one, _ = sessions("n1")
+        assert states_of(one) == [then]
+
+
+def test_a_drained_node_that_stops_is_stopping_whatever_an_operator_says_until_its_session_ends(
+    sessions: Enter, url: str
+) -> None:
+    (one, _), (two, _) = sessions("n1"), sessions("n2")
+    mark(url, "n1", draining=True)
+    lease.stop(one, "n1")
+    for draining in (False, True, False):
+        seen = mark(url, "n1", draining=draining).find("n1")
+        assert seen is not None
+        assert (seen.state, seen.running) == ("stopping", True)
+    one.close()
+    until_now(lambda: states_of(two) == ["up", "up"])
+
+
+def states_of(session: WriterSession) -> list[lease.State]:
+    return [seen.state for seen in lease.look(session.connection).nodes]
 
 
 def test_a_lock_belongs_to_its_session_and_not_to_the_address(url: str) -> None:

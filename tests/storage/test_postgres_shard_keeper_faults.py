@@ -1,7 +1,7 @@
 """A node's keeper when the server refuses a step, does not answer it or ends its session."""
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
@@ -13,16 +13,14 @@ from structlog.typing import EventDict
 
 from pgs.domain.leases import HOLD_S, TAKE_S
 from pgs.domain.shards import SHARDS
-from pgs.storage.postgres import lease, node_looks
+from pgs.storage.postgres import node_looks
 from pgs.storage.postgres import shard_keeper as rules
 from pgs.storage.postgres.lease import number_of
-from pgs.storage.postgres.node_writer import NodeWriter
 from pgs.storage.postgres.session import WriterSession
 from pgs.storage.postgres.shard_sharing import GIVE_MAX
 from tests.journeys.service import until
-from tests.patience import PATIENCE_S
 from tests.postgres import Server
-from tests.storage.lease_nodes import LeaseNode, database_of_nodes, lease_node
+from tests.storage.lease_nodes import LeaseNode, database_of_nodes, lease_node, owner_of_all
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
@@ -56,14 +54,6 @@ def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look at the other nodes often, so that a test takes a fraction of a second."""
     monkeypatch.setattr(rules, "LOOK_S", 0.02)
     monkeypatch.setattr(node_looks, "LOOK_S", 0.02)
-
-
-@asynccontextmanager
-async def owner_of_all(url: str, name: str = "n1") -> AsyncIterator[LeaseNode]:
-    """Run a node that owns every shard."""
-    async with lease_node(url, name) as node:
-        await until(lambda: len(node.keeper.owned) == SHARDS)
-        yield node
 
 
 @contextmanager
@@ -129,47 +119,6 @@ async def test_a_node_names_itself_as_owner_of_its_shards_and_no_owner_while_it_
     assert node.keeper.owner_of(0) is None
     async with owner_of_all(url) as node:
         assert node.keeper.owner_of(0) == node.keeper.me
-
-
-async def test_a_node_without_a_session_stops_at_once(url: str) -> None:
-    node = LeaseNode(url, "n1")
-    with trio.fail_after(PATIENCE_S):
-        await node.keeper.stop()
-    assert (node.released, node.drops) == ([], 0)
-
-
-async def test_a_drained_node_without_shards_stops_at_once_and_stays_drained(
-    url: str, operator: psycopg.Connection[Any]
-) -> None:
-    async with owner_of_all(url) as one:
-        operator.execute("update node set state = 'draining' where name = 'n1'")
-        async with owner_of_all(url, "n2"):
-            with trio.fail_after(PATIENCE_S):
-                await one.keeper.stop()
-    assert operator.execute("select state from node where name = 'n1'").fetchone() == ("draining",)
-
-
-async def test_a_stop_hands_over_the_shards_too_that_the_node_was_just_taking(
-    url: str, operator: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    taken, go_on, run = trio.Event(), trio.Event(), NodeWriter.run
-
-    async def tell_late(line: NodeWriter, *what: Any) -> Any:
-        result = await run(line, *what)
-        if isinstance(result, lease.GrantedShards):
-            taken.set()
-            await go_on.wait()
-        return result
-
-    monkeypatch.setattr(NodeWriter, "run", tell_late)
-    state = "select state = 'stopping' from node"
-    async with lease_node(url, "n1") as node, trio.open_nursery() as nursery:
-        await taken.wait()
-        nursery.start_soon(node.keeper.stop)
-        await until(lambda: operator.execute(state).fetchone() == (True,))
-        go_on.set()
-    rows = operator.execute("select state, count(*) from shard group by state").fetchall()
-    assert rows == [("free", SHARDS)]
 
 
 async def test_a_stop_that_the_server_refuses_drops_every_shard(

@@ -29,21 +29,26 @@ T = TypeVar("T")
 SHARD_LOCKS: Final = 1
 """Class of the advisory locks of shards: the first of the two numbers that name such a lock."""
 
+STOPPING: Final = 4
+"""Class of the advisory locks of nodes that are stopping. The row of a drained node that stops must
+go on saying `draining`, so this lock tells the others that the node takes no shards, whatever an
+operator writes into the row meanwhile."""
+
 END_MS: Final = 2000
 """Milliseconds for which the server waits until a session that it ends is gone. A session that
 waits for its standby takes longest."""
 
 State = Literal["up", "draining", "stopping"]
-"""Whether a node takes shards; `draining` stays until an operator ends it, `stopping` until the
-node's next start."""
+"""Whether a node takes shards; `draining` stays until an operator ends it. `stopping` stays until
+the node's next start, or if the node was drained, until its session ends."""
 
 
-def _locks(alias: str, lock_class: int) -> str:
-    """Return the condition for the granted advisory locks of a class in this database."""
+def _locks(alias: str, *classes: int) -> str:
+    """Return the condition for the granted advisory locks of these classes in this database."""
     return (
-        # Both arguments are constants.
+        # All arguments are constants.
         f"{alias}.locktype = 'advisory' and {alias}.granted and {alias}.objsubid = 2 "  # noqa: S608
-        f"and {alias}.classid = {lock_class} and {alias}.database = "
+        f"and {alias}.classid in ({', '.join(map(str, classes))}) and {alias}.database = "
         "(select oid from pg_database where datname = current_database())"
     )
 
@@ -64,14 +69,15 @@ _ENTER: Final = (
 _BEAT: Final = (
     "update node set beat = beat + 1 where name = $1 and session = $2::bigint returning beat"
 )
-_SET_STATE: Final = (
-    "update node set state = case state when 'draining' then 'draining' else $1 end "
-    "where name = $2 returning name"
-)
+_SHOW_STOP: Final = f"select pg_advisory_lock({STOPPING}, $1::int)"
+_STOP: Final = "update node set state = 'stopping' where name = $1 and state = 'up' returning name"
 _NODES: Final = (
     # Only constants are put into this text.
-    "select n.name, n.address, n.session, n.beat, n.state, l.pid from node n "  # noqa: S608
-    f"left join pg_locks l on {_locks('l', PRESENCE)} and l.objid = n.number order by n.name"
+    "select n.name, n.address, n.session, n.beat, "  # noqa: S608
+    f"case when bool_or(l.classid = {STOPPING}) then 'stopping' else n.state end, "
+    f"max(l.pid) filter (where l.classid = {PRESENCE}) from node n "
+    f"left join pg_locks l on {_locks('l', PRESENCE, STOPPING)} and l.objid = n.number "
+    "group by n.name order by n.name"
 )
 _OWNED: Final = (
     "select l.objid, n.name, coalesce(s.epoch, 0) from pg_locks l "  # noqa: S608  only constants
@@ -236,12 +242,13 @@ def hand_over(session: WritingSession, name: str, number: int, shards: Sequence[
         raise Lost("the session does not hold what it gives up")
 
 
-def set_state(connection: Connection, name: str, state: State) -> bool:
-    """Set whether a node takes shards; return whether there is such a node.
+def stop(session: WritingSession, name: str) -> None:
+    """Show the other nodes that this node takes no shards until its next session.
 
     A node that is drained stays so: only an operator ends that.
     """
-    return bool(connection.command(_SET_STATE, *literals([state, name])))
+    session.connection.command(_SHOW_STOP, *literals([number_of(name)]))
+    session.connection.command(_STOP, *literals([name]))
 
 
 def end_session(connection: Connection, silent: Seen) -> bool:

@@ -21,11 +21,11 @@ from pgs.storage.postgres.connection import Connection, StatementRefused
 from pgs.storage.postgres.entering import enter
 from pgs.storage.postgres.fail_overs import LATE_S, leave_old_primaries
 from pgs.storage.postgres.hand_over import HandOvers
-from pgs.storage.postgres.lease import Look, State, WriterLine
+from pgs.storage.postgres.lease import Look, WriterLine
 from pgs.storage.postgres.node_looks import LOOK_S, Looks
 from pgs.storage.postgres.session import WritingSession
 from pgs.storage.postgres.shard_holds import Holds
-from pgs.storage.postgres.shard_sharing import Sharing, others_running, takers_of
+from pgs.storage.postgres.shard_sharing import Sharing, is_draining, others_running, takers_of
 from pgs.storage.transactions import StoreOutage
 
 REOPEN_S: Final = 0.1
@@ -147,21 +147,21 @@ class Keeper:
         """Hand over every shard. Call it with a deadline, and cancel `run` afterwards."""
         self._stopping = True
         session = self._session
-        if session is None:
-            return
-        state: State = "stopping"
-        try:
-            await self._line.run(
-                session, lambda held: lease.set_state(held.connection, self._me.name, state)
-            )
-        except (StoreOutage, StatementRefused):
-            self.lose(session)
+        if session is not None:
+            await self._show_stop(session)
+        if session is None or self._session is not session:
             return
         self._none_left = trio.Event()
         async with trio.open_nursery() as nursery:
             self._give_soon(session, set(self._own) - self._giving, nursery)
             if self._own or self._is_asking:
                 await self._none_left.wait()
+
+    async def _show_stop(self, session: WritingSession) -> None:
+        try:
+            await self._line.run(session, lambda held: lease.stop(held, self._me.name))
+        except (StoreOutage, StatementRefused):
+            self.lose(session)
 
     # Sessions and beats
 
@@ -191,6 +191,8 @@ class Keeper:
     async def _beat_on(self, session: WritingSession) -> None:
         """Beat until the session has ended."""
         name, number = self._me.name, self._number
+        if self._stopping:  # `stop` began while the session was being opened
+            await self._show_stop(session)
         while self._session is session:
             submitted = trio.current_time()
             with trio.move_on_after(BEAT_TIMEOUT_S) as limit:
@@ -246,8 +248,7 @@ class Keeper:
         self._running = others_running(seen, self._me)
         self._owners = dict(seen.owners)
         self._sharing.note(seen)
-        states = {node.node.name: node.state for node in seen.nodes}
-        self.tally.draining = states.get(self._me.name) == "draining"
+        self.tally.draining = is_draining(seen, self._me)
         self.tally.others_ended += await self._looks.end_silent(
             seen, self._sightings, self._is_fresh
         )
@@ -325,9 +326,8 @@ class Keeper:
         """Hand over one shard: stop all writes for it, commit that it is free, and unlock it."""
         if shard in self._taking:  # wait while the previous owner may answer
             await trio.sleep_until(self._taking[shard][shard])
-        if self._session is not session:  # the session was lost meanwhile
-            return
-        if self._own.get(shard) != inf:  # the node has begun to answer for it
+        # The session may be lost meanwhile. Nothing is released before the node answers for it.
+        if self._session is session and self._own.get(shard) != inf:
             await self._release(shard)
         if self._session is not session:
             return

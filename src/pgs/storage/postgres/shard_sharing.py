@@ -40,6 +40,11 @@ def others_running(seen: Look, me: Node) -> tuple[Node, ...]:
     return tuple(one.node for one in seen.nodes if one.pid is not None and one.node != me)
 
 
+def is_draining(seen: Look, me: Node) -> bool:
+    """Return whether an operator has told the node `me` to give its shards up."""
+    return any(one.state == "draining" and one.node.name == me.name for one in seen.nodes)
+
+
 class Sharing:
     """What the node `me` remembers of earlier looks.
 
