@@ -1,4 +1,4 @@
-"""Moves, attendance and open seats are stored in rows and read back."""
+"""Moves, attendance and current seats are stored in rows and read back."""
 
 from pathlib import Path
 
@@ -76,11 +76,11 @@ async def test_a_players_seats_are_found_until_they_end(tmp_path: Path) -> None:
         assert await rows.running_seats_of_player(s.reader, "acme", "test", "ann", 9) == [
             (keys[0].seat_id, matched.match_id)
         ]
-        assert (await rows.open_seats_of_player(s.reader, "acme", "test", "ann", 9)).expecting == [
-            (seat.seat_id, "waiting") for seat in keys[1:]
-        ]
         assert (
-            len((await rows.open_seats_of_player(s.reader, "acme", "test", "ann", 1)).expecting)
+            await rows.current_seats_of_player(s.reader, "acme", "test", "ann", 9)
+        ).expecting == [(seat.seat_id, "waiting") for seat in keys[1:]]
+        assert (
+            len((await rows.current_seats_of_player(s.reader, "acme", "test", "ann", 1)).expecting)
             == 1
         )
         await s.decide(matched.match_id, None)

@@ -8,7 +8,7 @@ from pgs.actors.shared.presence import Player, PlayerSocket, player_of
 from pgs.domain.live_pairing import HeldBack, held_back
 from pgs.domain.seats import Seat
 from pgs.domain.socket_frames import NoSeat, Waiting, encode
-from pgs.storage.moves import open_seats_of_player, running_seats_of_player
+from pgs.storage.moves import current_seats_of_player, running_seats_of_player
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -20,7 +20,7 @@ class Standing(msgspec.Struct, frozen=True):
 
 async def find_standing(parts: Parts, player: Player) -> Standing:
     """Return a player's oldest running match and waiting seat. Raises `StoreOutage`."""
-    own = await open_seats_of_player(parts.database.reader, *player, 1)
+    own = await current_seats_of_player(parts.database.reader, *player, 1)
     match_id = own.running[0][1] if own.running else None
     seat = own.waiting
     return Standing(match_id, NoSeat() if seat is None else await _frame(parts, seat))

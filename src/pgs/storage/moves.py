@@ -1,4 +1,4 @@
-"""Reads moves, attendance and players' open seats; builds statements for running matches."""
+"""Reads moves, attendance and players' current seats; builds statements for running matches."""
 
 from typing import Any
 
@@ -79,8 +79,8 @@ async def running_seats_of_player(
     return [(seat_id, match_id) for seat_id, match_id in rows]
 
 
-class OpenSeats(msgspec.Struct, frozen=True):
-    """A player's open seats as of one moment, the oldest first.
+class CurrentSeats(msgspec.Struct, frozen=True):
+    """A player's seats that have not ended, as of one moment, the oldest first.
 
     `running`: seat id and match id of each running match. `expecting`: id and status of each seat
     that waits for an opponent or for its stake. `waiting`: the oldest seat that waits for an
@@ -92,10 +92,10 @@ class OpenSeats(msgspec.Struct, frozen=True):
     waiting: Seat | None
 
 
-async def open_seats_of_player(
+async def current_seats_of_player(
     reader: Reader, partner_id: str, environment: Environment, player_id: str, page_size: int
-) -> OpenSeats:
-    """Return a player's open seats, up to `page_size` of each kind."""
+) -> CurrentSeats:
+    """Return a player's seats that have not ended, up to `page_size` of each kind."""
     params: Params = {
         "partner_id": partner_id,
         "environment": environment,
@@ -107,7 +107,7 @@ async def open_seats_of_player(
         Query("moves.expecting_seats_of_player", params),
         Query("moves.oldest_waiting_seat_of_player", params),
     )
-    return OpenSeats(
+    return CurrentSeats(
         [(seat_id, match_id) for seat_id, match_id in running],
         [(seat_id, status) for seat_id, status in expecting],
         Seat(*waiting[0]) if waiting else None,

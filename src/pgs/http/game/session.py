@@ -10,7 +10,7 @@ from pgs.http.api.endpoint import CallBy, Endpoint, Reply
 from pgs.http.api.services import Services
 from pgs.http.api.themes import FrameTheme, frame_theme
 from pgs.http.game.auth import Session
-from pgs.storage.moves import open_seats_of_player
+from pgs.storage.moves import current_seats_of_player
 
 NOT_STORED: Final = ((b"cache-control", b"no-store"),)
 
@@ -52,7 +52,7 @@ class Welcome(GameSession, frozen=True, tag_field="type", tag="welcome", rename=
 async def read_own(services: Services, session: Session) -> dict[str, Any]:
     """Return the fields of `GameSession`, as they are now."""
     claims, reader = session.claims, services.parts.database.reader
-    own = await open_seats_of_player(reader, *session.player, LISTED_MAX)
+    own = await current_seats_of_player(reader, *session.player, LISTED_MAX)
     return {
         "player_uid": player_uid(claims),
         "player_id": claims.player_id,
