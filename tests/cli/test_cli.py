@@ -103,7 +103,7 @@ def test_every_command_prints_one_json_value_and_nothing_else(tmp_path: Path) ->
     assert "live-request" in refused.stderr
     refused = pgs("match", "void", "mat_0", *at)
     assert (refused.exit_code, refused.stdout) == (1, "")
-    assert "match_not_found" in refused.stderr
+    assert "No partner has the match mat_0, in test or in live. (match_not_found)" in refused.stderr
 
 
 async def test_commands_reach_a_running_service_and_show_what_it_holds(tmp_path: Path) -> None:

@@ -103,6 +103,7 @@ def test_an_invoice_is_paid_or_voided_and_an_unknown_one_is_refused_with_advice(
     assert "is paid" in refused.stderr
     unknown = pgs("invoice", "show", "inv_unknown", "--data", folder)
     assert unknown.exit_code == 1
+    assert "No partner has the invoice inv_unknown, in test or in live." in unknown.stderr
     assert "`pgs invoice list` shows all." in unknown.stderr
 
 

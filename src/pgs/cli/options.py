@@ -44,6 +44,7 @@ DataDir = Annotated[
 _NEXT_STEPS = {
     "unknown_tier": "`pgs tier list` shows the tiers.",
     "unknown_game": f"The games are {', '.join(GAMES)}.",
+    "match_not_found": "The partner's results feed and the portal show the ids of its matches.",
     "invoice_not_found": "`pgs invoice list` shows all.",
     "address_outside_domain": "`pgs partner set ID --admin-domain D` corrects the domain.",
     "account_inactive": "`pgs partner reactivate` switches it on.",

@@ -48,6 +48,11 @@ async def find_anywhere(
     return await read_in_bulk(core.parts.database, look)
 
 
+def nowhere(noun: str, row_id: str) -> str:
+    """Return the sentence for an id that `find_anywhere` has not found."""
+    return f"No partner has the {noun} {row_id}, in test or in live."
+
+
 async def record_of(core: Core, account: Account) -> PartnerRecord:
     """Return an account as operators see it, with its webhooks and current prices."""
     parts = core.parts

@@ -12,7 +12,7 @@ from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.invoices import INVOICE_STATUSES, Invoice
 from pgs.domain.shards import shard_of
-from pgs.operator.accounts import find_account, find_anywhere
+from pgs.operator.accounts import find_account, find_anywhere, nowhere
 from pgs.operator.command import Args, Id, OperatorCommand
 from pgs.operator.forwarding import answer_at_owner
 from pgs.operator.invoice_records import (
@@ -184,7 +184,8 @@ async def _change(
 
 
 async def _find(core: Core, invoice_id: str) -> Invoice | Refusal:
-    return await find_anywhere(core, find_invoice, invoice_id) or refuse("invoice_not_found")
+    found = await find_anywhere(core, find_invoice, invoice_id)
+    return found or refuse("invoice_not_found").saying(nowhere("invoice", invoice_id))
 
 
 INVOICE_ASSEMBLE = OperatorCommand(

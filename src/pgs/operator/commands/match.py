@@ -5,7 +5,7 @@ from pgs.actors.messages import seats as m
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.matches import MatchWithSeats
 from pgs.domain.shards import shard_of
-from pgs.operator.accounts import find_anywhere
+from pgs.operator.accounts import find_anywhere, nowhere
 from pgs.operator.command import Args, Id, OperatorCommand
 from pgs.operator.records import MatchVoided, Refund
 from pgs.storage.seats import find_match
@@ -26,7 +26,7 @@ async def void_match(core: Core, args: MatchId) -> MatchVoided | Refusal | BadRe
     """End a match as no contest: both stakes are refunded."""
     match = await find_anywhere(core, find_match, args.match_id)
     if match is None:
-        return refuse("match_not_found")
+        return refuse("match_not_found").saying(nowhere("match", args.match_id))
     seats = core.directory.partner(match.partner_id).seats(match.environment)
     reply = await seats.ask(m.DecideMatch(args.match_id, "no_contest", None, "platform_void"))
     if not isinstance(reply, MatchWithSeats):
