@@ -85,6 +85,22 @@ async def test_a_failed_backup_leaves_nothing_and_the_next_one_succeeds(
     assert _names(target) == ["keys", "pgs.db"]
 
 
+@pytest.mark.parametrize("fault", ["name", "file", "copy"])
+async def test_a_backup_that_fails_removes_every_folder_that_it_made(
+    database: SqliteDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    there = tmp_path / "there"
+    there.mkdir()
+    target = there / "new" / ("x" * 300 if fault == "name" else "copy")
+    if fault == "file":
+        monkeypatch.setattr(Path, "touch", _no_space)
+    if fault == "copy":
+        monkeypatch.setattr("pgs.storage.sqlite.backup.os.fsync", _no_space)
+    with pytest.raises(StoreOutage if fault == "copy" else BadTarget, match=r"No space|too long"):
+        await back_up(database, target, _ring)
+    assert _names(there) == []
+
+
 @pytest.mark.parametrize(
     "left",
     [

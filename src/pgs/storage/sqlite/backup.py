@@ -6,6 +6,7 @@ A field in the header of a copy marks it as a copy. The first start on it advanc
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -65,34 +66,43 @@ def back_up(source: Source, folder: Path, copy_keys: Callable[[Path], None]) -> 
     return folder / DATABASE_NAME
 
 
-def _claim(source: Source, folder: Path) -> bool:
-    """Make sure that the folder exists and is empty; return whether it was created.
+def _claim(source: Source, folder: Path) -> list[Path]:
+    """Make sure that the folder exists and is empty; return the folders that were created.
 
+    These are the folder itself and its parents, so far as they were missing, the folder first.
     Files that a killed backup left there are removed.
     """
     if folder.resolve().is_relative_to(source.folder.resolve()):
         raise BadTarget(
             f"{folder} lies in the service's own data folder, and would be lost together with it"
         )
+    made: list[Path] = []
     try:
-        made = not folder.exists()
+        made += [path for path in (folder, *folder.parents) if not path.exists()]
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         found = {path.name for path in folder.iterdir()}
         if _PART in found and found.issubset(_LEFT_BEHIND):
-            _discard(folder, made=False)
+            _discard(folder, [])
         elif found:
             raise BadTarget(f"{folder} is not empty: a backup goes into a folder of its own")
         (folder / _PART).touch(mode=0o600, exist_ok=False)
     except OSError as error:
+        _remove(made)
         raise BadTarget(f"{folder} cannot be written: {error.strerror}") from error
     return made
 
 
-def _discard(folder: Path, made: bool) -> None:
+def _discard(folder: Path, made: list[Path]) -> None:
     for name in (DATABASE_NAME, *_LEFT_BEHIND):
         (folder / name).unlink(missing_ok=True)
-    if made:
-        folder.rmdir()
+    _remove(made)
+
+
+def _remove(made: list[Path]) -> None:
+    """Remove the folders that are there and empty."""
+    for path in made:
+        with suppress(OSError):
+            path.rmdir()
 
 
 def _copy(source: Source, path: Path) -> None:
