@@ -6,6 +6,7 @@ import structlog
 import trio
 
 from pgs.actors.core import Core
+from pgs.domain.plurals import counted
 from pgs.http.identity.verifier import IdentityVerifier
 from pgs.storage.heartbeat import beat
 from pgs.storage.transactions import StoreOutage, WriterFull
@@ -68,7 +69,8 @@ class Readiness:
         parts, notes = self.core.parts, dict[str, str]()
         if overdue := parts.open_money.overdue:
             notes["settlement"] = (
-                f"{overdue} charges or payouts are open for over a day: see `pgs settlement list`"
+                counted(overdue, "charge or payout is", "charges or payouts are")
+                + " open for over a day: see `pgs settlement list`"
             )
         if self.verifier is not None and self.verifier.fault is not None:
             notes["identity"] = (

@@ -65,7 +65,7 @@ async def test_items_open_for_over_a_day_are_logged_once_a_day_and_the_service_s
         assert [(line["charges"], line["payouts"], line["ids"]) for line in told] == [
             (1, 0, [f"acme {seat.seat_id}"])
         ]
-        assert "1 charges or payouts are open for over a day" in readiness.notes()["settlement"]
+        assert "1 charge or payout is open for over a day" in readiness.notes()["settlement"]
         assert await readiness.why_not() is None
         clock.skip(TELL_EVERY_S)
         await until(6 * COUNT_S)

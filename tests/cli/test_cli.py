@@ -125,7 +125,7 @@ async def test_commands_reach_a_running_service_and_show_what_it_holds(tmp_path:
             "note"
         ] == "later"
         off = await run("partner", "deactivate", "acme")
-        assert "1 waiting seats and running matches" in off.stdout
+        assert "matches that were ended: 1." in off.stdout
         account = core.parts.registry.account("acme")
         assert account is not None
         assert not account.active

@@ -101,6 +101,7 @@ TIER = ["tier", "set", "t", "--environment", "test"]
             [*TIER, "--floor", "1", "--prize", "9999999999999"],
             "--prize must be at most 1,000,000,000",
         ),
+        (["keyring", "use", ""], "KID must be at least 1 character"),
         (["match", "void", "x" * 65], "the match's ID must be at most 64 characters"),
     ],
 )

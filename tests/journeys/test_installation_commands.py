@@ -249,7 +249,7 @@ async def test_a_command_whose_owner_cannot_be_reached_says_which_node_it_is(
         month = format_month(month_of(day_of(one.service.core.parts.clock.now())))
         assembled = await here.run("invoice", "assemble", "--month", month)
         assert assembled.returncode == 1
-        assert f"1 invoices were not assembled, those of {name}." in assembled.stderr
+        assert f"1 invoice was not assembled, of {name}." in assembled.stderr
         assert "Node n2 (127.0.0.1:1) owns" in assembled.stderr
         record: Any = one.service.core.parts.registry.account(name)
         assert record.active

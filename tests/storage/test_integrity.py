@@ -66,7 +66,7 @@ async def test_sound_data_has_no_fault(folder: Path) -> None:
                 "seat_stakes_usd_cents - (select stake_usd_cents from seat where seq = 3)",
                 "delete from seat where seq = 3",
             ),
-            "heads that do not add up: acme test: 3 seats were taken, 2 are there",
+            "heads that do not add up: acme test: seats taken: 3, seats found: 2",
         ),
         (
             ("update head set final_day = final_day + 1 where environment = 'test'",),
@@ -74,7 +74,7 @@ async def test_sound_data_has_no_fault(folder: Path) -> None:
         ),
         (
             ("update seat set seq = 1 where seq = 2",),
-            "heads that do not add up: acme test: 3 seats were taken, 2 are there",
+            "heads that do not add up: acme test: seats taken: 3, seats found: 2",
         ),
         (
             ("update head set final_day = 5, final_seal = '' where environment = 'test'",),
@@ -86,7 +86,7 @@ async def test_sound_data_has_no_fault(folder: Path) -> None:
         ),
         (
             ("update head set environment = 'live' where environment = 'test'",),
-            "heads that do not add up: acme test: 0 seats were taken, 3 are there",
+            "heads that do not add up: acme test: seats taken: 0, seats found: 3",
         ),
     ],
 )

@@ -127,7 +127,7 @@ def copy_database(
             then = f"Leave PGS_DATABASE_URL out, and start with --data {target}."
     show(
         told,
-        lambda told: f"{told.rows} rows of {told.tables} tables are the same in both. {then}",
+        lambda told: f"All {told.tables} tables are the same in both; rows: {told.rows}. {then}",
         as_json=as_json,
     )
 

@@ -11,6 +11,7 @@ from pgs.cli.errors import REFUSED, stop
 from pgs.cli.options import ConfigFile, DataDir, Json, ask, show
 from pgs.domain.days import parse_month
 from pgs.domain.environments import Environment
+from pgs.domain.plurals import counted
 from pgs.operator.commands import invoice as c
 from pgs.operator.invoice_records import InvoiceSummary, InvoiceWithLines, MissedInvoice
 
@@ -57,7 +58,8 @@ def assemble(
     if missed:
         partners = ", ".join(sorted({one.partner_id for one in missed}))
         raise stop(
-            f"{len(missed)} invoices were not assembled, those of {partners}. The first error is: "
+            f"{counted(len(missed), 'invoice was', 'invoices were')} not assembled, of {partners}. "
+            "The first error is: "
             f"{missed[0].error} Remove its cause, then repeat the command.",
             REFUSED,
         )

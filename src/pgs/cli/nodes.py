@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from pgs.cli.errors import REFUSED, expected, stop
 from pgs.cli.options import ConfigFile, DataDir, Json, Yes, make_sure, settings, show
 from pgs.cli.tables import add_row, cell, new_table
+from pgs.domain.plurals import counted
 from pgs.storage import engines
 from pgs.storage.nodes import NodeRuns, Nodes, NodeSeen, NoSuchNode
 
@@ -61,8 +62,9 @@ def drain(
     left = seen.find(name)
     if wait and left is not None and left.shards:
         raise stop(
-            f"node {name} still owns {len(left.shards)} shards. It stays marked, and hands them "
-            "over as soon as another node can take them: `pgs node list` shows which nodes are up.",
+            f"node {name} still owns {counted(len(left.shards), 'shard')}. It stays marked, and "
+            "hands over the rest as soon as another node can take it: `pgs node list` shows which "
+            "nodes are up.",
             REFUSED,
         )
 
@@ -142,7 +144,11 @@ def _table(seen: Nodes) -> RenderableType:
     if not seen.ownerless:
         return table
     return Group(
-        table, cell(f"{seen.ownerless} shards have no owner: their partners are answered 503.")
+        table,
+        cell(
+            counted(seen.ownerless, "shard has", "shards have")
+            + " no owner: the partners there are answered 503."
+        ),
     )
 
 
@@ -150,7 +156,7 @@ def _drained(seen: Nodes, name: str) -> RenderableType:
     found = seen.find(name)
     left = len(found.shards) if found else 0
     return cell(
-        f"Node {name} is being drained and owns {left} shards."
+        f"Node {name} is being drained and owns {counted(left, 'shard')}."
         if left
         else f"Node {name} is drained. `pgs node undrain {name}` removes the mark."
     )

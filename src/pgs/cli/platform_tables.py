@@ -4,6 +4,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from pgs.cli.tables import add_row, cell, link_of_invite, money, new_table
+from pgs.domain.plurals import counted
 from pgs.operator import records as r
 
 _TIER_COLUMNS = ("Environment", "Id", "Name", "Floor", "Prize", "Revision", "Locked for")
@@ -22,9 +23,10 @@ def tier_set(record: r.TierRecord) -> RenderableType:
         return tier(record)
     most = 2 * record.floor_usd_cents
     warning = (
-        f"This tier takes no seats: its prize of {record.prize_usd_cents} cents is more than the "
-        f"stakes of two seats at the floor, {most} cents, so the platform would pay in. Set a "
-        f"prize of at most {most}, or a floor of at least {-(-record.prize_usd_cents // 2)}."
+        f"This tier takes no seats: its prize of {counted(record.prize_usd_cents, 'cent')} is more "
+        f"than the stakes of two seats at the floor, {counted(most, 'cent')}, so the platform "
+        f"would pay in. Set a prize of at most {most}, or a floor of at least "
+        f"{-(-record.prize_usd_cents // 2)}."
     )
     return Group(tier(record), cell(warning))
 
@@ -58,7 +60,8 @@ def tiers(listed: list[r.TierRecord]) -> RenderableType:
 def match_voided(match: r.MatchVoided) -> RenderableType:
     """Draw a match after it was voided."""
     refunds = " and ".join(
-        f"{refund.player_id} gets back {refund.amount_usd_cents} cents" for refund in match.refunds
+        f"{refund.player_id} gets back {counted(refund.amount_usd_cents, 'cent')}"
+        for refund in match.refunds
     )
     return Group(
         cell(

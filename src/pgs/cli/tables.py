@@ -8,6 +8,7 @@ from rich.text import Text
 
 from pgs.cli.errors import plain
 from pgs.domain.environments import ENVIRONMENTS
+from pgs.domain.plurals import counted
 from pgs.operator import records as r
 from pgs.operator.invoice_records import InvoiceSummary, InvoiceWithLines
 
@@ -71,7 +72,7 @@ def partner(record: r.PartnerRecord) -> RenderableType:
         + (f" (switched off by {record.switched_off_by})" if record.switched_off_by else ""),
         "Created": moment(record.created_at),
         "Revision": record.revision,
-        "Bucket": f"{record.burst} requests at once, {record.rate} a second",
+        "Bucket": f"{counted(record.burst, 'request')} at once, {record.rate} a second",
         "Terms agreed": f"version {record.agreed_terms_version}, {moment(record.agreed_terms_at)}"
         if record.agreed_terms_version
         else "–",
@@ -88,7 +89,8 @@ def partner(record: r.PartnerRecord) -> RenderableType:
             f"Prices, {environment}": prices or "–",
             f"Webhook, {environment}": "–"
             if hook is None
-            else f"{hook.url} ({_on(active=hook.enabled)}, {hook.consecutive_failures} failures)",
+            else f"{hook.url} ({_on(active=hook.enabled)}, "
+            f"{counted(hook.consecutive_failures, 'failure')})",
         }
     games = new_table("Games", "Game", "Test", "Live", "Note")
     for held in record.licences:
@@ -142,8 +144,8 @@ def partner_created(record: r.PartnerCreated) -> RenderableType:
 def partner_switched_off(record: r.PartnerSwitchedOff) -> RenderableType:
     """Draw what a deactivation did."""
     return cell(
-        f"Partner {record.partner_id} is switched off; "
-        f"{record.ended} waiting seats and running matches were ended."
+        f"Partner {record.partner_id} is switched off. "
+        f"Waiting seats and running matches that were ended: {record.ended}."
     )
 
 

@@ -14,6 +14,7 @@ from rich.text import Text
 from pgs.demo.backend import Exchange
 from pgs.demo.bots import Played
 from pgs.demo.inbox import Received
+from pgs.domain.plurals import counted
 
 _SHOWN_CHARS = 48
 """Characters of one text that the terminal shows. Tokens and cursors have hundreds."""
@@ -126,7 +127,7 @@ class Teller:
             played.result or "", "had no contest with"
         )
         style = {"won": "green", "lost": "yellow"}.get(played.result or "", "")
-        how = f"{played.end_reason or played.outcome}, {played.ply} moves"
+        how = f"{played.end_reason or played.outcome}, {counted(played.ply, 'move')}"
         self._console.print(
             Text.assemble(
                 (f"■ {self._matches:>4}  ", "cyan"),

@@ -9,6 +9,7 @@ from typing import Final
 
 from pgs.config import Config
 from pgs.doctor.finding import Finding
+from pgs.domain.plurals import counted
 from pgs.file_permissions import kept_files, mode_open_to_others
 from pgs.http.transport.limits import RESERVED_FILES, ServerLimits
 
@@ -123,8 +124,8 @@ def open_files() -> Finding:
         return Finding(
             "open_files",
             "warning",
-            f"this process may open {hard} files, so only {max(hard - RESERVED_FILES, 0)} "
-            "connections fit",
+            f"this process may open {counted(hard, 'file')}, so there is room for only "
+            f"{counted(max(hard - RESERVED_FILES, 0), 'connection')}",
             f"raise the limit to {wanted}: LimitNOFILE= in the unit, or ulimit -Hn",
         )
     return Finding("open_files", "ok", f"room for {ServerLimits().max_connections} connections")

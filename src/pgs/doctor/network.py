@@ -8,6 +8,7 @@ import trio
 
 from pgs.config import BadSettings, Config
 from pgs.doctor.finding import Finding
+from pgs.domain.plurals import counted
 from pgs.domain.service_urls import parse_service_url
 from pgs.http.identity.discovery import discover
 from pgs.http.identity.jwks import read_keys
@@ -117,7 +118,8 @@ async def identity_issuer(config: Config, client: JsonClient) -> Finding:
             f"{url} has no key that can check a signature",
             "the issuer must sign with RS256, PS256, ES256, ES384 or EdDSA",
         )
-    return Finding("identity_issuer", "ok", f"{config.identity_issuer}: {len(keys)} keys")
+    found = f"{config.identity_issuer}: {counted(len(keys), 'key')}"
+    return Finding("identity_issuer", "ok", found)
 
 
 async def settlement(config: Config, client: JsonClient) -> Finding:

@@ -9,6 +9,7 @@ import msgspec
 
 from pgs.domain.days import DAY_S, first_day, format_day, last_day
 from pgs.domain.environments import Environment
+from pgs.domain.plurals import counted
 
 DUE_AFTER_S: Final = 30 * DAY_S
 """Seconds from an invoice's finalisation until it is due, as the interface promises."""
@@ -64,7 +65,7 @@ class InvoiceLine(msgspec.Struct, frozen=True):
 def describe(line: InvoiceLine) -> str:
     """Return what a line bills, in words."""
     text = format_day(line.day)
-    matches = "1 match" if line.matches == 1 else f"{line.matches} matches"
+    matches = counted(line.matches, "match", "matches")
     return (
         f"Rake of {matches} of {line.game_id}, tier {line.tier_id}, "
         f"decided on {text[:4]}-{text[4:6]}-{text[6:]}"

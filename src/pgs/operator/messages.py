@@ -142,7 +142,7 @@ def _bad_value(message: str) -> BadCall:
         return BadCall(message)
     length, sign, limit, name = found.groups()
     direction = "at most" if sign == "<=" else "at least"
-    unit = " characters" if length else ""
+    unit = "" if not length else " character" if int(limit) == 1 else " characters"
     argument = re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", name)
     return BadCall(message, argument, f"must be {direction} {int(limit):,}{unit}")
 

@@ -101,7 +101,7 @@ async def check_ledger(reader: Reader, pause: Callable[[], None] = no_pause) -> 
 async def _head_faults(reader: Reader, shown: Params) -> list[str]:
     """Return the faults outside the ledgers: missing seats, altered days, missing accounts."""
     faults = [
-        f"{partner_id} {environment}: {last} seats were taken, {there} are there"
+        f"{partner_id} {environment}: seats taken: {last}, seats found: {there}"
         for partner_id, environment, last, there in await reader.all(
             "ledger.seats_by_head", **shown
         )

@@ -3,6 +3,7 @@
 import msgspec
 
 from pgs.domain.environments import Environment
+from pgs.domain.plurals import counted
 
 
 class CheckResult(msgspec.Struct, frozen=True):
@@ -41,6 +42,6 @@ class DatabaseWatch:
         if self.last_check is None or not self.last_check.faults:
             return None
         return (
-            f"the last check found {len(self.last_check.faults)} faults, the first: "
+            f"the last check found {counted(len(self.last_check.faults), 'fault')}, the first: "
             f"{self.last_check.faults[0]}; see docs/operations.md"
         )

@@ -11,9 +11,10 @@ from typing import Final
 from pgs.domain import sessions
 from pgs.domain.accounts import Account, check_licence
 from pgs.domain.environments import Environment
-from pgs.domain.errors import Refusal, refuse
+from pgs.domain.errors import Extra, Refusal, refuse
 from pgs.domain.keys import KEY_LENGTH, KEY_MARKS
 from pgs.domain.names import is_player_id
+from pgs.domain.plurals import counted
 from pgs.domain.secrets import SIGNING_MARK
 from pgs.domain.suggestions import LIKENESS_NAMES, closest
 from pgs.http.transport.asgi import Headers
@@ -37,15 +38,15 @@ _EXPECTED: Final = {
     "invite_not_found": "ivt_",
 }
 _WITH_FIELDS: Final = {
-    "stake_below_floor": "The stake is below this tier's floor of {floorUsdCents} cents. "
+    "stake_below_floor": "The stake is below this tier's floor of {floorUsdCents}. "
     "Amounts are in cents: 5 dollars are 500.",
-    "below_floor": "The price is below this tier's floor of {floorUsdCents} cents. "
+    "below_floor": "The price is below this tier's floor of {floorUsdCents}. "
     "Amounts are in cents: 5 dollars are 500.",
     "stake_does_not_match_price": (
-        "The stake is not the price that is set for this tier: {expectedUsdCents} cents."
+        "The stake is not the price that is set for this tier: {expectedUsdCents}."
     ),
     "stake_above_prize": (
-        "The stake is above this tier's prize of {ceilingUsdCents} cents. Amounts are in cents."
+        "The stake is above this tier's prize of {ceilingUsdCents}. Amounts are in cents."
     ),
     "missing_parameter": "The query parameter `{parameter}` is required.",
     "malformed_day": (
@@ -79,12 +80,21 @@ def explained(refusal: Refusal, path: Mapping[str, str], query_string: bytes) ->
     if template is None or any(value is None for value in refusal.extras.values()):
         return refusal
     try:
-        message = template.format_map(dict(refusal.extras))
+        message = template.format_map({**refusal.extras, **_in_cents(refusal.extras)})
     except KeyError:  # an optional field is missing
         return refusal
     if refusal.reason == "missing_parameter":
         message += _instead(str(refusal.extras["parameter"]), _names(query_string), "The query")
     return refusal.saying(message)
+
+
+def _in_cents(extras: Mapping[str, Extra]) -> dict[str, str]:
+    """Return the amounts among a refusal's fields, with their unit."""
+    return {
+        name: counted(value, "cent")
+        for name, value in extras.items()
+        if name.endswith("UsdCents") and isinstance(value, int)
+    }
 
 
 def missing_field(name: str, given: Iterable[str]) -> str:
@@ -207,8 +217,8 @@ def _bad_credential(credential: bytes) -> str:
     length, whole = len(credential), KEY_LENGTH
     if length != whole:
         return (
-            f"The key has {length} characters instead of {whole}: a part of it is missing, or "
-            "something was added."
+            f"The key has {counted(length, 'character')} instead of {whole}: a part of it is "
+            "missing, or something was added."
         )
     return "The key is mistyped: its last six characters, the checksum, do not fit the others."
 

@@ -18,5 +18,5 @@ def faults_of(connection: Connection) -> list[str]:
     faults = [f"the index {name} is not valid" for (name,) in connection.command(_INVALID)]
     ((failures,),) = connection.command(_CHECKSUMS)
     if failures:
-        faults.append(f"{failures} pages had a wrong checksum when the server read them")
+        faults.append(f"wrong checksums of pages that the server has read: {failures}")
     return faults

@@ -14,6 +14,7 @@ import trio
 from psycopg import conninfo, pq
 
 from pgs.config import KEY_FILE_NAME
+from pgs.domain.plurals import the_last
 from pgs.storage.backup import BadTarget
 from pgs.storage.bulk import finish
 from pgs.storage.data_folder import DataLock, DataRefused
@@ -169,7 +170,7 @@ class PostgresDatabase:
             held = self._count.held(session.connection)
             if held < self._commits:
                 self._lost = (
-                    f"the database lacks the last {self._commits - held} commits: it fell back "
+                    f"the database lacks {the_last(self._commits - held, 'commit')}: it fell back "
                     "to an older state. Stop the service; `pgs db accept-loss` goes on without them"
                 )
                 raise StoreOutage(self._lost)

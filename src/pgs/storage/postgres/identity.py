@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 import structlog
 
+from pgs.domain.plurals import the_last
 from pgs.storage.data_folder import BadSource, DataLock, DataRefused
 from pgs.storage.database_mark import Mark, write_mark
 from pgs.storage.postgres.connection import Connection, Lost, StatementRefused
@@ -97,8 +98,8 @@ def judge(mark: Mark | None, identity: DatabaseIdentity, commits: int) -> None:
         )
     if commits < mark.commits:
         raise DataRefused(
-            f"the database lacks the last {mark.commits - commits} commits: it was restored, or it "
-            f"fell back to an older state. {_ACCEPT}"
+            f"the database lacks {the_last(mark.commits - commits, 'commit')}: it was restored, "
+            f"or it fell back to an older state. {_ACCEPT}"
         )
 
 

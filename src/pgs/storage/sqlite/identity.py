@@ -7,6 +7,7 @@ import struct
 from pathlib import Path
 from typing import Final
 
+from pgs.domain.plurals import counted, the_last
 from pgs.storage.data_folder import SOCKET_NAME, DataRefused
 from pgs.storage.database_mark import MARK_NAME, DamagedMark, Mark, read_mark
 from pgs.storage.queries import QUERIES
@@ -136,12 +137,12 @@ def judge_commits(path: Path, mark: Mark | None, commits: int) -> None:
     missing = mark.commits - commits
     if mark.state == "open":
         raise DataRefused(
-            f"{path} lacks the last {missing} commits: its log {path}-wal is lost or cut short, "
+            f"{path} lacks {the_last(missing, 'commit')}: its log {path}-wal is lost or cut short, "
             f"or an older copy was put in its place. Put back what was there. {_RESTORE} {_ACCEPT}"
         )
     raise DataRefused(
-        f"{path} is an older copy: the one that was last open here had {missing} more commits. "
-        f"Put that one back. {_RESTORE} {_ACCEPT}"
+        f"{path} is an older copy: the one that was last open here had "
+        f"{counted(missing, 'more commit')}. Put that one back. {_RESTORE} {_ACCEPT}"
     )
 
 
