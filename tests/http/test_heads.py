@@ -94,6 +94,19 @@ async def test_a_malformed_request_is_refused_and_its_connection_closed(
 
 
 @pytest.mark.parametrize(
+    "host", ["", "Host: h\r\nHost: h\r\n", "Host: a b\r\n", "Host: h/..\r\n", "Host: a,b\r\n"]
+)
+async def test_a_refusal_for_its_host_says_so(serve_app: ServeApp, host: str) -> None:
+    async with serving(serve_app, edge(ok)) as server, await server.client() as client:
+        answer = await client.ask(raw_request("GET /x HTTP/1.1", host=host))
+        assert answer.status == 400
+        said = error_of(answer)["error"]
+        assert "Host header" in said
+        # A request with one header that names no host is not said to lack the header.
+        assert ("no Host header or several" in said) == (host.count("Host") != 1)
+
+
+@pytest.mark.parametrize(
     "raw",
     [
         raw_request("GET /x HTTP/1.0", host=""),

@@ -80,11 +80,15 @@ _TARGET: Final = Fault(
 )
 _METHOD: Final = Fault(400, "The request method is not one that is served.")
 _VERSION: Final = Fault(400, "Only HTTP/1.0 and HTTP/1.1 are supported.")
-_HOST_FAULT: Final = Fault(400, "A request must have one Host header that names a host.")
+_HOST_FAULT: Final = Fault(
+    400, "A request must have one Host header: a host's name or address, with or without a port."
+)
 _TOO_LONG: Final = Fault(414, "The request target is too long.")
 _TOO_LARGE: Final = Fault(431, "The request headers are too many or too large.")
 NOT_HTTP: Final = Fault(
-    400, "The request is not well-formed HTTP/1.1, or its method is not in capitals."
+    400,
+    "The request is not well-formed HTTP/1.1, it has no Host header or several, or its method is "
+    "not in capitals.",
 )
 UNREAD: Final = {431: _TOO_LARGE, 501: _FRAMING}
 """The fault to answer with, by the status of the parser's refusal; `NOT_HTTP` for all others."""
