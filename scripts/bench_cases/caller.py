@@ -7,6 +7,7 @@ beforehand, and only status, length and body are read from an answer.
 import selectors
 import socket
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -16,6 +17,8 @@ LONGEST_US = 60_000_000  # longest time that a histogram can hold
 DIGITS = 3  # significant digits of a histogram's values
 READ_BYTES = 256 * 1024
 PATIENCE_S = 30.0  # seconds without any answer after which a run fails
+RETRY_AFTER = b"retry-after:"
+REPEATS_MAX = 30  # times that one request is repeated
 
 
 class NoAnswers(Exception):
@@ -24,9 +27,13 @@ class NoAnswers(Exception):
 
 @dataclass
 class Outcome:
-    """What a run saw: answers by status, seconds, and the times of answers in microseconds."""
+    """What a run saw: answers by status, seconds, and the times of answers in microseconds.
+
+    `repeated`: answers that asked to repeat the request later. They count as no answers otherwise.
+    """
 
     statuses: dict[int, int] = field(default_factory=dict)
+    repeated: int = 0
     seconds: float = 0.0
     times_us: HdrHistogram = field(default_factory=lambda: HdrHistogram(1, LONGEST_US, DIGITS))
     last_s: float = 0.0  # from the first request until the last answer
@@ -36,9 +43,35 @@ class Outcome:
         """The number of answers."""
         return sum(self.statuses.values())
 
+    def repeats(
+        self, answered: "_Connection", at: float, waiting: "deque[tuple[float, Sent]]"
+    ) -> bool:
+        """Count a connection's answer; if it asks for a repetition, add the request to `waiting`.
+
+        Return whether it does.
+        """
+        again_s = answered.repeat_after_s()
+        if again_s is not None:
+            self.repeated += 1
+            waiting.append((at + again_s, answered.sent))
+            return True
+        self.times_us.record_value(max(1, int((at - answered.sent.at) * 1e6)))
+        status = int(answered.read[9:12])
+        self.statuses[status] = self.statuses.get(status, 0) + 1
+        return False
+
     def bad(self) -> int:
         """Return how many answers had another status than 200."""
         return self.answers - self.statuses.get(200, 0)
+
+
+@dataclass
+class Sent:
+    """A request, the moment from which its answer is timed, and how often it was repeated."""
+
+    request: bytes
+    at: float
+    repeats: int = 0
 
 
 class _Connection:
@@ -47,13 +80,13 @@ class _Connection:
     def __init__(self, address: tuple[str, int]) -> None:
         self.socket = socket.create_connection(address)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.sent_at = 0.0
+        self.sent = Sent(b"", 0.0)
         self.read = b""
 
-    def send(self, request: bytes, at: float) -> None:
-        """Send a request. `at`: the moment from which its answer is timed."""
-        self.sent_at, self.read = at, b""
-        self.socket.sendall(request)
+    def send(self, sent: "Sent") -> None:
+        """Send a request."""
+        self.sent, self.read = sent, b""
+        self.socket.sendall(sent.request)
 
     def receive(self) -> tuple[int, bytes] | None:
         """Return status and body once the whole answer is here. Raises `NoAnswers`."""
@@ -74,6 +107,17 @@ class _Connection:
             return None
         return int(self.read[9:12]), self.read[head + 4 :]
 
+    def repeat_after_s(self) -> float | None:
+        """Return after how many seconds to repeat the request; None if this is its answer."""
+        if self.read[9:12] != b"503" or self.sent.repeats >= REPEATS_MAX:
+            return None
+        lowered = self.read[: self.read.find(b"\r\n\r\n")].lower()
+        _, found, value = lowered.partition(RETRY_AFTER)
+        if not found:
+            return None
+        self.sent.repeats += 1
+        return float(value.split(b"\r\n", 1)[0])
+
 
 def post(address: tuple[str, int], path: str, body: bytes, token: str = "") -> bytes:
     """Return a POST request as bytes."""
@@ -93,6 +137,15 @@ def get(address: tuple[str, int], path: str, token: str) -> bytes:
     ).encode()
 
 
+def _open(
+    address: tuple[str, int], connections: int, selector: selectors.BaseSelector
+) -> list[_Connection]:
+    opened = [_Connection(address) for _ in range(connections)]
+    for connection in opened:
+        selector.register(connection.socket, selectors.EVENT_READ, connection)
+    return opened
+
+
 def call(
     address: tuple[str, int],
     requests: Iterator[bytes],
@@ -107,39 +160,45 @@ def call(
     Without `rate` each connection sends its next request when its last one is answered. With
     `rate` (requests per second), requests are due at even intervals, and the time of each is
     counted from the moment when it was due, so that a server that falls behind cannot hide it.
-    `check` gets status and body of each answer. Raises `NoAnswers`.
+    `check` gets status and body of each answer. Raises `NoAnswers` after `patience_s` seconds without
+    any answer.
+
+    A 503 with Retry-After says that nothing was done, so its request is repeated unchanged after
+    that time, as every client should do. The wait counts in the answer's time.
     """
+    waiting: deque[tuple[float, Sent]] = deque()  # requests to repeat, and when
     outcome, selector = Outcome(), selectors.EpollSelector()
-    free = [_Connection(address) for _ in range(connections)]
-    everyone = list(free)
-    for connection in free:
-        selector.register(connection.socket, selectors.EVENT_READ, connection)
+    everyone = _open(address, connections, selector)
+    free = list(everyone)
     began = heard = time.perf_counter()
     number, more = 0, True
     try:
-        while more or len(free) < connections:
+        while more or waiting or len(free) < connections:
             now = time.perf_counter()
+            while waiting and free and waiting[0][0] <= now:
+                free.pop().send(waiting.popleft()[1])
             while more and free and (rate is None or began + number / rate <= now):
                 request = next(requests, None)
                 if request is None:
                     more = False
-                    break
-                free.pop().send(request, now if rate is None else began + number / rate)
-                number += 1
+                else:
+                    free.pop().send(Sent(request, now if rate is None else began + number / rate))
+                    number += 1
+            if not (more or waiting) and len(free) == connections:
+                break  # the last answer came before it was known to be the last
             wait = patience_s
             if more and rate is not None and free:
                 wait = max(0.0, began + number / rate - time.perf_counter())
+            if waiting and free:
+                wait = min(wait, max(0.0, waiting[0][0] - time.perf_counter()))
             for key, _ in selector.select(wait):
-                connection = key.data
-                answer = connection.receive()
+                answer = key.data.receive()
                 if answer is None:
                     continue
                 heard = time.perf_counter()
-                outcome.times_us.record_value(max(1, int((heard - connection.sent_at) * 1e6)))
-                outcome.statuses[answer[0]] = outcome.statuses.get(answer[0], 0) + 1
-                if check is not None:
+                free.append(key.data)
+                if not outcome.repeats(key.data, heard, waiting) and check is not None:
                     check(*answer)
-                free.append(connection)
             if len(free) < connections and time.perf_counter() - heard > patience_s:
                 raise NoAnswers(f"no answer for {patience_s:g} s")
     finally:
