@@ -137,6 +137,12 @@ def get(address: tuple[str, int], path: str, token: str) -> bytes:
     ).encode()
 
 
+def _close(connections: list[_Connection], selector: selectors.BaseSelector) -> None:
+    for connection in connections:
+        connection.socket.close()
+    selector.close()
+
+
 def _open(
     address: tuple[str, int], connections: int, selector: selectors.BaseSelector
 ) -> list[_Connection]:
@@ -160,8 +166,7 @@ def call(
     Without `rate` each connection sends its next request when its last one is answered. With
     `rate` (requests per second), requests are due at even intervals, and the time of each is
     counted from the moment when it was due, so that a server that falls behind cannot hide it.
-    `check` gets status and body of each answer. Raises `NoAnswers` after `patience_s` seconds without
-    any answer.
+    `check` gets status and body of each answer. Raises `NoAnswers` after `patience_s` without one.
 
     A 503 with Retry-After says that nothing was done, so its request is repeated unchanged after
     that time, as every client should do. The wait counts in the answer's time.
@@ -202,8 +207,6 @@ def call(
             if len(free) < connections and time.perf_counter() - heard > patience_s:
                 raise NoAnswers(f"no answer for {patience_s:g} s")
     finally:
-        for connection in everyone:
-            connection.socket.close()
-        selector.close()
+        _close(everyone, selector)
     outcome.seconds = outcome.last_s = heard - began
     return outcome

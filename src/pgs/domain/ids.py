@@ -23,7 +23,7 @@ REQUEST: Final = "req"
 PREFIXES: Final = (MATCH, SEAT, INVOICE, INVOICE_LINE, KEY, INVITE, ATTEMPT, NUDGE, EVENT, REQUEST)
 
 TIME_DIGITS: Final = 12
-"""Hexadecimal digits of the time: 48 bits of epoch milliseconds, enough until the year 10889."""
+"""Digits of the time, in hex: 48 bits of epoch milliseconds last until the year 10889."""
 
 ENTROPY_BYTES: Final = 10
 """Bytes of randomness in one id: 80 bits, which can neither be guessed nor collide."""
