@@ -218,6 +218,7 @@ if __name__ == "__main__":
         port=PORT,
         access_log=False,
         log_level="warning",
+        timeout_keep_alive=300,  # under valgrind a connection waits long for its next request
         loop="uvloop",
         http="httptools",
     )

@@ -65,7 +65,7 @@ def test_the_times_and_the_reference_of_a_waiting_seat_stay_whole_beside_a_long_
 ) -> None:
     page = viewer.page
     player = "a-player-whose-name-takes-all-of-the-room"
-    taken = seat(demo, player, "w4", gameId="reversi", partnerRef="order-2026-11-28-00301")
+    taken = seat(demo, player, "w9", gameId="reversi", partnerRef="order-2026-11-28-00301")
     page.set_viewport_size({"width": 1440, "height": 900})
     viewer.open("/portal/test/seats")
     viewer.stands_at("Waiting seats")
