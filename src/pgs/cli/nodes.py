@@ -147,7 +147,7 @@ def _table(seen: Nodes) -> RenderableType:
         table,
         cell(
             counted(seen.ownerless, "shard has", "shards have")
-            + " no owner: the partners there are answered 503."
+            + " no owner: calls of the partners there are refused."
         ),
     )
 
