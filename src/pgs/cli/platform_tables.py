@@ -18,7 +18,7 @@ def tier(record: r.TierRecord) -> RenderableType:
 
 
 def tier_set(record: r.TierRecord) -> RenderableType:
-    """Draw a tier that was set, and say so if its numbers lock it."""
+    """Draw a tier that was set, with a warning if its prize is so high that it takes no seats."""
     if not record.pays_in:
         return tier(record)
     most = 2 * record.floor_usd_cents

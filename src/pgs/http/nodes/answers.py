@@ -22,7 +22,7 @@ _HEADERS: Final[tuple[tuple[bytes, bytes], ...]] = (
 
 
 def try_again(answer: DirectAnswer) -> DirectAnswer:
-    """Return an answer to a request that changed nothing, with when the client may try again."""
+    """Return `answer` with a Retry-After header added. Its request must have changed nothing."""
     return msgspec.structs.replace(answer, headers=(*answer.headers, *_HEADERS))
 
 

@@ -63,8 +63,8 @@ class Forwarding:
     `ring` returns the key ring that all nodes share. `on_event` is told of `forwarded`, of
     `forward_refused` (a forwarded request whose shard this node does not own),
     `forward_ownerless`, `forward_not_reached` and `forward_lost`. `commands` receives the
-    operators' commands that other nodes send. `stopping` returns the code for the clients of
-    forwarded sockets once this node stops.
+    operators' commands that other nodes send. `stopping` waits until this node stops, and returns
+    the close code for the clients of forwarded sockets.
     """
 
     def __init__(

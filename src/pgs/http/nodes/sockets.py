@@ -47,8 +47,8 @@ class ForwardedSocket:
     """One WebSocket on its way through this node.
 
     `headers` are sent with the handshake: the client's own, and the proof. `named` is added to the
-    headers of the handshake's answer. `stopping` returns the code for the client once this node
-    stops.
+    headers of the handshake's answer. `stopping` waits until this node stops, and returns the close
+    code for the client.
     """
 
     def __init__(
@@ -80,7 +80,8 @@ class ForwardedSocket:
         stream = await self._connect()
         try:
             # If the client abandons its handshake, the connection to the other node is closed.
-            # Otherwise this socket would replace the player's next one there.
+            # Otherwise the other node could still accept this socket, and would then close the one
+            # that the player has opened since.
             answer = await unless_gone(self._shake_hands(stream), receive)
             if isinstance(answer, AcceptConnection):
                 headers = [self._named]

@@ -47,7 +47,10 @@ def webhook_record(webhook: Webhook) -> WebhookRecord:
 
 
 async def read_me(call: Call) -> Me:
-    """Return the account. A price that is not in force is left out if the tiers can be read."""
+    """Return the account with the prices that are in force.
+
+    If the tiers cannot be read, every price is returned as it was set.
+    """
     account, environment, parts = (
         call.principal.account,
         call.principal.environment,

@@ -25,8 +25,8 @@ try again later)."""
 class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of one socket.
 
-    A message that is too long or binary, or one message more than a second allows, closes the
-    socket with `abuse_code`; a full queue closes it with `OVERLOADED`.
+    A message that is too long or binary closes the socket with `abuse_code`, and so does a message
+    beyond `messages_per_second`. A full queue closes it with `OVERLOADED`.
     """
 
     abuse_code: int
@@ -267,7 +267,7 @@ class AcceptedSocket:
             self._leave()
 
     def _is_abuse(self, text: str) -> bool:
-        """Return whether the message is too long, or is one more than a second allows."""
+        """Return whether the message is too long, or is beyond `messages_per_second`."""
         limit, now = self._limits.message_bytes, trio.current_time()
         if len(text) > limit or len(text.encode()) > limit:
             return True

@@ -12,9 +12,9 @@ from pgs.http.transport.asgi import Headers, Receive
 class DirectRequest(HidesSecrets, msgspec.Struct, frozen=True):
     """A request whose head is plain and whose body has arrived.
 
-    `path` is as the client sent it, without percent signs. Names of `headers` are in lower case.
-    `receive` returns once the client has left or has been silent for too long. `started` is when
-    the whole request had arrived, on trio's clock. `forwarded` is a proof that another node
+    `path` is as the client sent it; it contains no percent signs. Names of `headers` are in lower
+    case. `receive` returns once the client has left or has been silent for too long. `started` is
+    when the whole request had arrived, on trio's clock. `forwarded` is a proof that another node
     forwarded the request; it has not been checked.
     """
 

@@ -3,8 +3,8 @@
 `hypercorn_connection` does the same for the socket below, `hypercorn_websocket` for the WebSocket
 stream above. The faults:
 
-- Answering a request whose body was still queued deadlocked: the task that sent the answer had to
-  put a disconnect into its own queue, which was full.
+- A request that was answered while its body was still queued caused a deadlock: the task that sent
+  the answer had to put a disconnect into its own queue, which was full.
 - A send on a closed connection returned without a checkpoint, so that a loop of sends froze every
   other task.
 - HTTP/2 was accepted in clear text, by upgrade and by prior knowledge, and bypassed all our checks.

@@ -26,7 +26,8 @@ _SLOT: Final = b"\0%d"
 def root_of(path: str) -> str:
     """Return `/partner` or `/embed`, whichever contains the path, else `/`.
 
-    `stamp` has these two rules and one for `/portal`, whose paths the lane does not serve.
+    The headers that `stamp` adds depend on it. They are different under `/portal` too, but the lane
+    serves no path there.
     """
     return next((root for root in _ROOTS if is_under(path, root)), "/")
 

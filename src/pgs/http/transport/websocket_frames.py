@@ -31,9 +31,9 @@ _MASKED, _SHORT_MAX, _TWO_BYTES = 0x80, 125, 126
 class FrameReader:
     """The frames of one client.
 
-    `limit`: characters of a message; one more is read, so that the reader sees the excess. `flood`:
-    characters of a message after which nothing more is read. `over`: whether reading has ended,
-    because of a close frame, a fault or a flood.
+    `limit`: characters of a message; one more is read, which shows the application that the message
+    is too long. `flood`: characters of a message after which nothing more is read. `over`: whether
+    reading has ended, because of a close frame, a fault or a flood.
     """
 
     __slots__ = ("_buffer", "_connection", "_flood", "_limit", "over")
