@@ -40,8 +40,8 @@ class BillingActor(DispatchingActor):
     async def _assemble(self, command: AssembleInvoice, _: Envelope) -> Assembled:
         final = (await self._partner.seats(self._environment).ask(FinaliseDays())).day
         # Rake of an earlier month belongs to that month's invoice, so assemble the earlier months
-        # first. A month whose invoice is void gets no second invoice: its rake is billed in this
-        # month.
+        # first. A month whose invoice is void gets no second invoice: the next invoice that is
+        # assembled bills its rake.
         for left in await self._unbilled(command.month, page_size=1):
             for earlier in range(month_of(left.day), command.month):
                 await self._assemble_month(earlier, final)

@@ -22,7 +22,8 @@ class NudgePort(Protocol):
 class UndefinedAnswer(Exception):
     """The settlement server gave no answer that its interface defines.
 
-    The text is the reason, for the log. Of what the server sent it holds at most the status code.
+    The text is the reason, for the log. It repeats nothing that the server sent, except the status
+    code.
     """
 
 

@@ -27,7 +27,7 @@ class KnownEndpoint(HidesSecrets, msgspec.Struct, frozen=True):
 
     @property
     def has_failed_too_often(self) -> bool:
-        """Whether too many nudges failed in a row, although the row is still enabled."""
+        """Whether the endpoint is still enabled after too many failures in a row."""
         return self.row.enabled and disables_endpoint(self.row.consecutive_failures)
 
     @property

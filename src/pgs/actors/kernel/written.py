@@ -9,7 +9,7 @@ from pgs.storage.transactions import StoreOutage, WriterFull
 
 @contextmanager
 def already_written() -> Iterator[None]:
-    """Raise `Interrupted` in place of an error that says that nothing was done, or of an outage.
+    """Turn an outage, and any error that says that nothing was done, into `Interrupted`.
 
     For the steps of a call after its first commit. Any other error is raised unchanged.
     """

@@ -32,8 +32,9 @@ RING_AGAIN_S = 1.0
 async def tell_due(parts: Parts, directory: PartnerDirectory) -> None:
     """Tell the seats actors of every seat and match that is due. Raises `StoreOutage`.
 
-    A seat is due if it found no opponent or its charge has no answer. A match is due if nobody
-    joined it, its table missed a deadline or has not ended it, or its payouts have no answer.
+    A seat is due if it found no opponent or its charge has no answer. A match is due if nobody has
+    come to it in time, if its table has not acted in time (for example, because it is not open), or
+    if its payouts have no answer.
 
     Each page begins after the last row of the page before. So the rows of a degraded partner, which
     stay due, do not hide later rows.

@@ -38,11 +38,10 @@ async def follow_others(parts: Parts, directory: PartnerDirectory) -> None:
 
 
 def _tell_written(parts: Parts, directory: PartnerDirectory, written: Iterable[str]) -> None:
-    """Tell the account actors to load these accounts again.
+    """Tell the account actors of these partners to load their accounts again.
 
-    Something else has written the rows, or a commit of the actor itself that raised an error.
-
-    If an account is off now, its open play is closed.
+    An actor does not know of the change: something else wrote the rows, or the actor's own commit
+    raised an error although it was carried out. If an account is off now, its open play is closed.
     """
     for partner_id in written:
         partner = directory.owned(partner_id)

@@ -107,7 +107,8 @@ class TableActor(DispatchingActor):
             return refuse("match_not_found")
         now_ms = self._parts.clock.now_ms()
         if socket is not None:
-            # A socket that joins for the first time may have been sent the snapshot just now.
+            # `_admit` may have sent the snapshot to a socket that joins for the first time. Such a
+            # socket gets no second one.
             if joins_again or self._match_id not in socket.joined:
                 self._participants.join(side, socket, now_ms)
             self._announce_end()
@@ -159,10 +160,10 @@ class TableActor(DispatchingActor):
     async def _admit(
         self, player_id: str, name: str | None = None, socket: PlayerSocket | None = None
     ) -> int | None:
-        """Return the side of a player who sent a command, after `_catch_up`.
+        """Call `_catch_up` for the player who sent a command; return the player's side.
 
-        None if the player has no seat. `socket`: the socket that joins, which makes the player
-        present. Raises `Ending` while a decided end is not on disk.
+        A player who has no seat gets None, without `_catch_up`. `socket`: the socket that joins,
+        which makes the player present. Raises `Ending` while a decided end is not on disk.
         """
         side = self._state.side_of(player_id)
         if side is not None:

@@ -47,7 +47,7 @@ async def _ask_for_charge_again(seats: SeatsState, seat: Seat) -> None:
 async def _end_if_nobody_came(seats: SeatsState, match: Match) -> None:
     """End a match to which nobody has come or whose game is not installed.
 
-    If a player has come to a game that is installed, the clocks of the match's table decide.
+    Otherwise tell the match's table to look at its clocks.
     """
     installed = match.game_id in seats.parts.games
     if installed and await seats.has_attendance(match):

@@ -85,8 +85,8 @@ class Asks:
 
     def _keep(self, partner_id: str, item_id: str, ask: Ask) -> None:
         self._asks[partner_id, item_id] = ask
-        # Both payouts of a match are confirmed one after the other: the second must not push out
-        # the first.
+        # An item that is noted again becomes the newest. Otherwise, with the memory full, noting
+        # the second payout of a match could push out the first, which was noted just before.
         self._asks.move_to_end((partner_id, item_id))
         if len(self._asks) > ASKS_MAX:
             self._asks.popitem(last=False)

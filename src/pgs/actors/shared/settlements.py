@@ -19,8 +19,8 @@ RETRY_CALLS = 16
 an outage must not keep new stakes waiting."""
 
 WAITING_MAX = 256
-"""Asks that may wait for a slot, of first asks and of repeated ones each. Further ones would only
-run out of time; they are refused at once and made again later."""
+"""Asks that may wait for a slot: this many first asks, and as many repeated ones. Further ones
+would only run out of time; they are refused at once and made again later."""
 
 PARKED_S = 600
 """Seconds until the service looks again at a stake or payout whose settlement server is no longer

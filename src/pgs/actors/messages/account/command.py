@@ -36,5 +36,6 @@ class AccountCommand(Command[R], Generic[R], frozen=True, kw_only=True):
 class AccountChangedInRows(Message, frozen=True):
     """Load the account again: its rows have changed without the actor's knowledge.
 
-    Something else wrote them, or a commit of the actor that raised an error was carried out.
+    Something else wrote them, or the actor's own commit raised an error although it was carried
+    out.
     """

@@ -43,7 +43,8 @@ class SetPrices(AccountCommand[AccountReply], frozen=True):
 class SetTheme(AccountCommand[StoredTheme | Refusal | BadRequest], frozen=True):
     """Replace the theme of an environment. The reply is the theme as stored.
 
-    `key_id`: the key with which it is written, if `by` is the platform on a key's behalf.
+    `key_id`: the key whose call replaces the theme; `by` is then `platform`. None if a member
+    replaces it.
     """
 
     by: str
