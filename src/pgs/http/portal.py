@@ -39,9 +39,10 @@ _DOCUMENT_HEADERS: Final = {
 }
 
 WINDOW_MARK: Final = "w."
-"""First characters of the `state` of a sign-in in a small window. The issuer's answer comes back in
-a document that must reach the window that opened it. Therefore this document alone has no opener
-policy. It only passes the answer to that window."""
+"""First characters of the `state` of a sign-in in a small window. The issuer sends the small window
+to a document of the portal, which only passes the issuer's answer to the window of the portal that
+opened the small one. A `Cross-Origin-Opener-Policy` would prevent that, so this document alone has
+none."""
 
 _PREVIEW_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; base-uri 'none'; "

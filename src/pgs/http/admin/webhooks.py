@@ -53,8 +53,8 @@ class WebhookState(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
 class AttemptRecord(msgspec.Struct, frozen=True, rename="camel"):
     """One try at delivering a nudge. `at` in epoch seconds.
 
-    `status_code` is absent if no response came, `error` if one did. `resend`: whether a member
-    asked for this try.
+    `status_code` is absent if no response came, `error` if one did. `resend`: whether this
+    try sends the nudge of an earlier try again, because a member asked for it.
     """
 
     attempt_id: str

@@ -59,7 +59,7 @@ def tell_of_answered(
 def _sentence(answer: Answer) -> str | None:
     """Return what a refused caller is told, None if the call was not refused.
 
-    Of what the caller sent, it repeats only names of fields and parameters.
+    The text repeats nothing that the caller sent, except names of fields and parameters.
     """
     refusal = answer.body if isinstance(answer, Reply) else answer
     if isinstance(refusal, Refusal):

@@ -3,7 +3,7 @@
 Apart from names of fields, the message repeats nothing that the client sent. msgspec 0.22 accepts
 `\\u0000` in texts and repeated names, and this module refuses both. msgspec also reads integers of
 up to 4,300 digits; the types of the fields bound them. Besides its own errors, msgspec raises
-RecursionError for deep nesting and UnicodeDecodeError for broken UTF-8. It refuses by itself NaN,
+RecursionError for deep nesting and UnicodeDecodeError for broken UTF-8. msgspec itself refuses NaN,
 infinities, lone surrogates, a byte order mark, UTF-16, and `100.0`, `1e2` or `true` for an integer.
 """
 
@@ -106,7 +106,8 @@ def decode_object(raw: bytes) -> dict[str, object] | BadRequest:
     # Only a body with a colon in a text, an inner object or a repeated name is read a second time.
     if raw.count(b":") != len(decoded) and (fault := _second_look(raw)) is not None:
         return fault
-    # NUL and surrogates can only be escaped: JSON forbids a bare NUL, UTF-8 a bare surrogate.
+    # NUL and surrogates can only be written as escapes, because JSON forbids a bare NUL, and UTF-8
+    # a bare surrogate.
     if b"\\u" in raw and not _clean(decoded):
         return _BAD_TEXT
     return decoded
@@ -143,10 +144,11 @@ class PlainReader(Generic[S]):
 
     def read(self, raw: bytes) -> S | None:
         """Return the value of a plain body. None: the body must be read step by step."""
-        # Every name is followed by a colon. A body with as many colons as it has expected names has
-        # each of them once, and no other names. Without escapes no text has a quote in it, so
-        # `"name":` can only be the name of a field. `find` takes 0.2 µs less than `in`, which first
-        # tries whether it was given a number.
+        # `names` counts the required names, and the optional names that the body has. Every name is
+        # followed by a colon. If the body has all these names and exactly `names` colons, it has
+        # each name once, and no other name. Without escapes no text has a quote in it, so `"name":`
+        # can only be the name of a field. `find` takes 0.2 µs less than `in`, which first checks
+        # whether it was given a number.
         if raw.find(b"\\") >= 0:
             return None
         names = self._required

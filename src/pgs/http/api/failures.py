@@ -69,9 +69,10 @@ def answer_to_lost(endpoint: Endpoint) -> Answer:
 
 
 def answer_to_unserved(endpoint: Endpoint) -> Answer:
-    """Return the answer to a call that no node of several serves now, so that nothing was done.
+    """Return the answer to a call that no node serves now, so that nothing was done.
 
-    It has the reason of a call whose data cannot be read, since only the owner may read them.
+    Only the node that owns the partner may read the partner's data. The answer therefore has the
+    same reason as when a read of the data fails.
     """
     return refuse(endpoint.crash or endpoint.outage).saying(NO_NODE)
 

@@ -58,7 +58,7 @@ def body_of(refusal: Refusal, base_url: str) -> dict[str, object]:
 
 
 def status_of(endpoint: Endpoint, reason: str) -> int:
-    """Return the status with which a call answers a reason."""
+    """Return the status of an endpoint's refusal with this reason."""
     kind = ERRORS[reason]
     second = endpoint.credential == "session" or reason in endpoint.elsewhere
     return kind.elsewhere if second and kind.elsewhere is not None else kind.status

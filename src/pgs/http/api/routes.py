@@ -69,7 +69,7 @@ class Routes:
 def body_limits(
     table: Iterable[Endpoint], default: int, others: Mapping[str, int] | None = None
 ) -> Callable[[str], int]:
-    """Return a function that takes a path and returns the bytes that its body may have.
+    """Return a function that takes a path and returns how many bytes a body sent to it may have.
 
     That is the greatest `body_bytes` of the path's endpoints, or `default` if they have none.
     `others` are limits of paths that are not in the table.

@@ -19,10 +19,11 @@ _CALLS: Final = ("/partner", "/game")
 def answer_unhandled(
     routes: Routes, base_url: str, method: str, path: bytes, choose: Callable[[Endpoint], Answer]
 ) -> DirectAnswer:
-    """Return the answer to a call that has no handler here, in the shape of its surface.
+    """Return the answer to a call that has no handler here: JSON, or no body under `/embed`.
 
-    `choose` returns the answer of an endpoint. A path or method that no node knows is refused as
-    always.
+    `choose` returns the answer of an endpoint. An unknown path under `/partner` or `/game` is
+    refused as always, and so is a method that an endpoint's path does not take. Every other path
+    is answered 500.
     """
     text = path.decode("latin-1")
     if is_under(text, "/embed"):  # the browser would show a body

@@ -12,8 +12,8 @@ import trio
 from pgs.http.outbound.fetch import NotFetched
 
 FRESH_S: Final = 30.0
-"""Seconds for which a fetched frame document is served. A new document is served soon, and a
-burst of players costs the upstream one call."""
+"""Seconds for which a fetched frame document is served. They are few, so that a new document soon
+reaches players, but enough that a burst of players costs the upstream one call."""
 
 RETRY_S: Final = 1.0
 """Seconds between a failed try and the next. Without this pause, each player's request would call

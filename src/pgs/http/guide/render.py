@@ -102,7 +102,7 @@ def index_of(pages: list[Page]) -> list[dict[str, str]]:
 
 
 def _words_of(text: str) -> list[str]:
-    """Return the words of a section; the random part of an example's id is not one."""
+    """Return the words of a section, without random ids, hashes and words over 40 characters."""
     shown = re.sub(r"\]\([^)\s]+\)", "]", text)
     found = (word.lower().strip("_-") for word in _WORD.findall(shown))
     return sorted({word for word in found if word and not _RANDOM.search(word)})
