@@ -7,7 +7,7 @@ from typing import BinaryIO
 import msgspec
 
 from pgs.domain.secrets import HidesSecrets
-from pgs.storage.data_folder import DataFolderInUse, DataLock
+from pgs.storage.data_folder import LOCK_NAME, DataFolderInUse, DataLock
 
 MARK = ".pgs-demo"  # A demo puts this file into its folder. The next demo may empty such a folder.
 DEMO_FILE = "demo.json"
@@ -73,7 +73,7 @@ def _empty(folder: Path) -> None:
                 f"{inner} was not made by a demo. Move it away, or name another folder with --data."
             )
         for entry in entries:
-            if entry.name not in (MARK, "lock"):
+            if entry.name not in (MARK, LOCK_NAME):
                 entry.unlink()
     finally:
         lock.release()

@@ -5,10 +5,12 @@ credential.
 """
 
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 import msgspec
 import structlog
 
+from pgs.http.api.responses import NOTHING_HERE, refuse_method
 from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.storage.transactions import StoreOutage
 
@@ -16,6 +18,14 @@ log = structlog.get_logger("pgs.http")
 
 Answer = tuple[int, bytes, bytes]  # status, content type, body
 _JSON, _TEXT = b"application/json", b"text/plain; version=0.0.4; charset=utf-8"
+
+_METHODS: Final = {
+    "/internal/healthz": "GET",
+    "/internal/readyz": "GET",
+    "/internal/metrics": "GET",
+    "/internal/shards": "GET",
+    "/internal/registry/refresh": "POST",
+}
 
 
 class Answering(msgspec.Struct, frozen=True):
@@ -56,7 +66,11 @@ class InternalApp:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1000})
             return
-        status, content_type, body = await self._answer(scope["method"], scope["path"])
+        expected = _METHODS.get(scope["path"])
+        if expected is not None and scope["method"] != expected:
+            await refuse_method(send, [expected])
+            return
+        status, content_type, body = await self._answer(scope["path"])
         headers = [
             (b"content-type", content_type),
             (b"content-length", b"%d" % len(body)),
@@ -65,18 +79,9 @@ class InternalApp:
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
-    async def _answer(self, method: str, path: str) -> Answer:
-        expected = {
-            "/internal/healthz": "GET",
-            "/internal/readyz": "GET",
-            "/internal/metrics": "GET",
-            "/internal/shards": "GET",
-            "/internal/registry/refresh": "POST",
-        }.get(path)
-        if expected is None:
-            return 404, _JSON, _body(error="There is nothing at this path.")
-        if method != expected:
-            return 405, _JSON, _body(error=f"This path takes {expected}.")
+    async def _answer(self, path: str) -> Answer:
+        if path not in _METHODS:
+            return 404, _JSON, _body(error=NOTHING_HERE)
         if path == "/internal/healthz":
             return 200, _JSON, _body(status="alive")
         if path == "/internal/metrics":

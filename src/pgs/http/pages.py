@@ -15,6 +15,7 @@ from quart import Response, has_request_context, request
 from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
+from pgs.http.api.responses import NOTHING_HERE
 from pgs.http.endpoint_table import ENDPOINTS
 from pgs.http.guide.errors import errors_json
 from pgs.http.guide.paths import guess_path
@@ -25,7 +26,7 @@ from pgs.http.reference.openapi import make_openapi, read_examples
 
 _SENTENCES: Final = {
     400: "The request is not well formed.",
-    404: "There is nothing at this path.",
+    404: NOTHING_HERE,
     405: "This path does not take this method.",
     408: "The request body took too long to arrive.",
     413: "The request body is too large.",

@@ -33,6 +33,7 @@ from pgs.http.api.failures import answer_to_failure, answer_to_lost, answer_to_u
 from pgs.http.api.hints import explained, no_browser
 from pgs.http.api.responses import (
     JSON_TYPE,
+    NOTHING_HERE,
     HeaderTuple,
     Response,
     encode,
@@ -44,11 +45,7 @@ from pgs.http.api.responses import (
 from pgs.http.api.routes import Routes
 from pgs.http.api.services import Services
 from pgs.http.api.streams import OpenStreams
-from pgs.http.api.unhandled import (
-    NOTHING_HERE,
-    answer_unhandled,
-    refuse_unserved_handshake,
-)
+from pgs.http.api.unhandled import answer_unhandled, refuse_unserved_handshake
 from pgs.http.api.versioning import in_version
 from pgs.http.transport.asgi import App, ClientGone, Headers, Receive, Scope, Send, unless_gone
 from pgs.http.transport.direct import DirectAnswer, DirectRequest

@@ -14,6 +14,8 @@ HeaderTuple = tuple[tuple[bytes, bytes], ...]
 
 T = TypeVar("T")
 
+NOTHING_HERE: Final = "There is nothing at this path."
+
 INTERNAL_MESSAGE: Final = "Something broke on our side. Try again shortly."
 
 UNKNOWN_MESSAGE: Final = (
@@ -82,11 +84,16 @@ def render(endpoint: Endpoint, answer: msgspec.Struct, base_url: str) -> Respons
     return Response(500, {"error": UNKNOWN_MESSAGE if is_unknown else INTERNAL_MESSAGE})
 
 
+def wrong_method(methods: Sequence[str]) -> tuple[str, HeaderTuple]:
+    """Return the message of a 405, and its Allow header."""
+    allow = ", ".join(methods)
+    return f"This path takes {allow}.", ((b"allow", allow.encode()),)
+
+
 async def refuse_method(send: Send, methods: Sequence[str], hint: str = "") -> None:
     """Answer 405 with the methods that the path takes."""
-    allow = ", ".join(methods)
-    body = {"error": f"This path takes {allow}.{hint}"}
-    await send_json(send, 405, body, ((b"allow", allow.encode()),))
+    message, headers = wrong_method(methods)
+    await send_json(send, 405, {"error": message + hint}, headers)
 
 
 async def refuse_plain(method: str, send: Send) -> None:

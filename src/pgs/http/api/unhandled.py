@@ -6,12 +6,18 @@ from typing import Final
 from pgs.domain.errors import refuse
 from pgs.http.api.endpoint import Answer, Endpoint
 from pgs.http.api.failures import NO_NODE
-from pgs.http.api.responses import INTERNAL_MESSAGE, JSON_TYPE, body_of, encode, render
+from pgs.http.api.responses import (
+    INTERNAL_MESSAGE,
+    JSON_TYPE,
+    NOTHING_HERE,
+    body_of,
+    encode,
+    render,
+    wrong_method,
+)
 from pgs.http.api.routes import Routes
 from pgs.http.transport.direct import DirectAnswer
 from pgs.http.transport.heads import is_under
-
-NOTHING_HERE: Final = "There is nothing at this path."
 
 _CALLS: Final = ("/partner", "/game")
 
@@ -36,8 +42,8 @@ def answer_unhandled(
     methods, _ = found
     endpoint = methods.get(method)
     if endpoint is None:
-        allow = ", ".join(sorted(methods))
-        return _plain(405, f"This path takes {allow}.", (b"allow", allow.encode()))
+        message, headers = wrong_method(sorted(methods))
+        return _plain(405, message, *headers)
     response = render(endpoint, choose(endpoint), base_url)
     return DirectAnswer(response.status, (JSON_TYPE,), encode(response.body))
 

@@ -6,7 +6,7 @@ import msgspec
 
 from pgs.domain.errors import ERRORS
 from pgs.http.api.endpoint import Endpoint
-from pgs.http.api.responses import INTERNAL_MESSAGE, doc_url, status_of
+from pgs.http.api.responses import INTERNAL_MESSAGE, NOTHING_HERE, doc_url, status_of
 from pgs.http.reference.reasons import reasons_of
 
 HEADERS: Final[dict[str, Any]] = {
@@ -77,7 +77,7 @@ ERROR_SCHEMA: Final[dict[str, Any]] = {
 _PLAIN: Final = {
     400: "A parameter, a field or the body is not well formed.",
     401: "This session token is not valid, or it has expired. Mint a new one.",
-    404: "There is nothing at this path.",
+    404: NOTHING_HERE,
     405: "This path takes another method.",
     408: "The request body took too long to arrive.",
     413: "The request body is larger than its limit.",
