@@ -23,8 +23,9 @@ class Database(Protocol):
 
     `inline`: it reads and commits on the event loop's thread. That is for tests, whose virtual
     clock does not wait for other threads.
-    `bulk_limit`, `check_limit`, `export_limit`, `since_limit`: how many bulk reads, checks of
-    everything, digests, and reads of a feed's position at a past time run at the same time.
+    The limits say how many reads of one kind run at the same time: `bulk_limit` for bulk reads,
+    `check_limit` for checks of everything, `export_limit` for digests, and `since_limit` for
+    look-ups of a feed's position at a past time.
     """
 
     inline: bool

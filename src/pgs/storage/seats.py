@@ -167,7 +167,10 @@ async def feed_page(
 async def feed_positions(
     reader: Reader, partner_id: str, environment: Environment, after: int, page_size: int
 ) -> list[int]:
-    """Return the positions of the rows that `feed_page` returns; it reads an index only."""
+    """Return the positions of the rows that `feed_page` returns.
+
+    This function reads only an index.
+    """
     rows = await reader.all(
         "results.positions",
         partner_id=partner_id,

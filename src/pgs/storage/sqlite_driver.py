@@ -62,8 +62,8 @@ _KEPT_STATEMENTS: Final = 256
 def opened(address: str, timeout_s: float, factory: type[Connection] = Connection) -> Connection:
     """Return a connection to an existing file, which waits `timeout_s` for a lock of the file.
 
-    It commits each statement on its own, outside of a `begin`. The address is a `file:` URI, since
-    a path may have bytes that are not UTF-8. Raises `Error`.
+    Without a `begin`, each statement is a transaction of its own. The address is a `file:` URI,
+    since a path may have bytes that are not UTF-8. Raises `Error`.
     """
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI
     connection = factory(address, flags, statementcachesize=_KEPT_STATEMENTS)

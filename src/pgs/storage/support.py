@@ -173,8 +173,9 @@ def _bounds(span: Span, before: TimedMatch | None) -> Params:
         "before_ended_at": edge[0],
         "before_match_id": edge[1],
         "first_id": ids.first_id(ids.MATCH, span.since),
-        # `edge[1]`, but not before the first id that was made at `edge[0]`, and not after the last
-        # one of that second.
+        # Running matches are read below this id. If `edge[1]` was made in the second `edge[0]`, it
+        # is `edge[1]`. The id of an ended match was usually made earlier: then it is the first id
+        # of that second. If `edge[1]` was made later, it is the first id of the next second.
         "before_id": min(max(edge[1], earliest), ids.first_id(ids.MATCH, edge[0] + 1)),
     }
 
@@ -262,7 +263,7 @@ async def matches_with_seats(
 
 
 def _place(seat: Seat) -> tuple[int, int]:
-    """Return the order of a seat in its match. A seat that was never paired is its only seat."""
+    """Return the place of a seat in its match. A seat that was never paired is alone in it."""
     return (seat.side or 0, seat.seq)
 
 

@@ -32,9 +32,9 @@ ASK_S: Final = 2.5
 server without its standby confirms none."""
 
 LEFT_AFTER_S: Final = ASK_S
-"""Seconds that the commit for such a question may wait for a standby. If one waits longer, the next
-question to the same host ends its session: its client has gone by then, and a server does not
-notice that while a commit waits."""
+"""Seconds after which a session that asked a host for a commit has no client any more. The server
+does not notice this while the commit waits for a standby. So the next time that the same host is
+asked, the sessions that have waited longer are ended first."""
 
 # Written to the write-ahead log, so that the commit waits for the standby. Nobody reads it.
 _COMMIT: Final = "select pg_logical_emit_message(true, 'pgs', '')"

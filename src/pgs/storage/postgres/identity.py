@@ -25,7 +25,7 @@ _ACCEPT: Final = (
 
 # Two rows beside the writer's count: `database`, a random number drawn when the database was made,
 # and `server`, a number computed from the server and the database's id there. A restored dump has
-# both rows of its original. So its `server` is not the number computed where it was restored.
+# both rows of its original, so its `server` differs from the number that a start computes.
 _DRAW: Final = (
     "insert into heartbeat (name, beats) "
     "select 'database', 1 + floor(random() * 2147483646)::bigint "

@@ -24,7 +24,8 @@ milliseconds."""
 
 LOOK_LIMIT_S: Final = 3.0
 """Seconds after which a look is given up, with its connection. The same holds for a call that ends
-another node's session. While a look opens its connection, only the bounds of the opening hold."""
+another node's session. The opening of a look's connection is not cut short: it has a limit of its
+own, `CONNECT_S` in `storage/postgres/connecting.py`."""
 
 log = structlog.get_logger("pgs.nodes")
 

@@ -83,7 +83,7 @@ class Keeper:
         self._last_beat: float | None = None
         # By shard: when this node begins to answer for it, `inf` until it is prepared.
         self._own: dict[int, float] = {}
-        self._taking: dict[int, Mapping[int, float]] = {}  # by shard: `starts` of its request
+        self._taking: dict[int, Mapping[int, float]] = {}  # by shard: start times of its request
         self._giving: set[int] = set()
         self._sightings = Sightings()
         self._sharing = Sharing(me.name)

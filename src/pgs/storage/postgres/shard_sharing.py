@@ -79,8 +79,9 @@ class Sharing:
     def shares(self, seen: Look, takers: Collection[str], now: float) -> dict[int, str]:
         """Return the node that should own each shard. `takers` are the nodes that take shards.
 
-        For `RETURN_S` after this node's session has begun, each node that is up and has owned
-        shards counts as a taker, too, and a shard without an owner as owned by its last owner.
+        For `RETURN_S` after this node's session has begun, two things differ. Each node that is up
+        and has owned shards also counts as a taker. A shard without an owner counts as owned by its
+        last owner.
         """
         if now >= self._began + RETURN_S:
             return share_out(seen.owners, takers)

@@ -5,8 +5,9 @@
 insert into heartbeat (name, beats) values ('readiness', 1)
 on conflict (name) do update set beats = heartbeat.beats + 1;
 
--- The newest seat is the one with the highest id, since ids begin with the time. Each other row is
--- looked up by itself: for a join, SQLite would scan all seats.
+-- The newest seat is the one with the highest id, since ids begin with the time. The newest event
+-- of each account and the newest row of each feed are looked up one by one: for a join, SQLite
+-- would scan all seats.
 -- name: newest_row^
 select max(newest.at) from (
   select (select event.at from event

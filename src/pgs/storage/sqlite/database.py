@@ -63,7 +63,8 @@ class SqliteDatabase:
         self.bulk_limit = trio.CapacityLimiter(1)
         # A check of the whole ledger may take minutes, and bulk reads must not wait for it.
         self.check_limit = trio.CapacityLimiter(1)
-        # A partner may ask for many of its rows in one call, and again before it has the answer.
+        # A call for digests may read very many rows, and a partner may repeat the call before it
+        # has the answer.
         self.export_limit = trio.CapacityLimiter(1)
         self.since_limit = trio.CapacityLimiter(SINCE_MAX)
         self._factory = factory
@@ -92,9 +93,9 @@ class SqliteDatabase:
             undo.pop_all()
 
     def _follow(self, connection: Connection, number: int) -> tuple[OpenFiles, OpenMark]:
-        """Return the files as they are now, and the mark of the open database.
+        """Make a commit; return the files as they are then, and the mark of the open database.
 
-        The mark counts a commit that is only in the log, so that a lost log is always noticed.
+        This commit is only in the log, and the mark counts it. So a lost log is always noticed.
         """
         connection.execute("begin immediate")
         (commits,) = QUERIES["heartbeat.count_write"](connection)

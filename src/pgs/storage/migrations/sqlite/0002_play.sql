@@ -87,9 +87,10 @@ where position is not null;
 create index seat_changed on seat (partner_id, environment, updated_at, position, rake_usd_cents)
 where position is not null;
 
--- Find what support asks for: a player's matches, and matches by a partner's reference. The block
--- of 256 seats in which the seat was taken stands before the player or the reference, so that new
--- seats write to the few pages of the newest block, and not to pages all over a long history.
+-- Two indexes for what support asks for: a player's matches, and matches by a partner's reference.
+-- The block of 256 seats in which the seat was taken stands before the player or the reference, so
+-- that new seats write to the few pages of the newest block, and not to pages all over a long
+-- history.
 create index seat_player on seat (partner_id, environment, (seq / 256), player_id)
 where match_id is not null;
 create index seat_reference on seat (partner_id, environment, (seq / 256), partner_ref)
