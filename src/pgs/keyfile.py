@@ -65,11 +65,11 @@ class KeyFile:
         self._remove_leftovers()
 
     def rotate(self) -> KeyRing:
-        """Put a new key in front of the ring, on disk first. Older keys stay valid.
+        """Put a new key in front of the ring. Older keys stay valid.
 
-        Raises `BadKeyFile` when the ring is full, the file has keys that this process has not read
-        (see `reload`), or the file cannot be written; the ring is then unchanged. The same holds
-        for `add` and `use`.
+        The file is written before the key is used. Raises `BadKeyFile` when the ring is full, the
+        file has keys that this process has not read (see `reload`), or the file cannot be written;
+        the ring is then unchanged. The same holds for `add` and `use`.
         """
         return self._change(
             lambda ring: with_new_key(
@@ -152,9 +152,9 @@ class KeyFile:
     def copy_to(self, path: Path) -> None:
         """Write the ring to another file, mode 0600. Raises OSError.
 
-        Nobody else may write to that path meanwhile: the copy is written first under the same name
-        with `.new` at its end. By this name the next backup finds what a backup that was killed has
-        left.
+        The copy is written under the same name with `.new` at its end, and then renamed. So nobody
+        else may write to that path meanwhile. If a backup is killed, the next backup knows by this
+        name which file is a leftover.
         """
         _write(path, path.with_name(path.name + ".new"), self.ring)
 

@@ -1,10 +1,10 @@
 """The log: one JSON object a line on standard error.
 
-The line of each answered request has the request's id, and so has the line of an error that broke
-one. The reader of the log may stop reading, close its end, or run out of disk. Therefore a log call
-never waits and never raises: it puts the line into a bounded queue, from which a separate thread
-writes. A line that cannot be written is counted, and the count is logged as soon as something can
-be written again.
+The line of each answered request has the request's id, and so has the line of an error that made a
+request fail. The reader of the log may stop reading, close its end, or run out of disk. Therefore a
+log call never waits and never raises: it puts the line into a bounded queue, from which a separate
+thread writes. A line that cannot be written is counted, and the count is logged as soon as
+something can be written again.
 """
 
 import json

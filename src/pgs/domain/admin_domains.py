@@ -8,10 +8,11 @@ from pgs.domain.hosts import is_dotted_name, is_public_suffix
 def normalise_domain(text: str) -> str | None:
     """Return the domain in lower-case ASCII, or None if no single organisation can own it.
 
-    Takes any string. A public suffix (`com`, `co.uk`, `github.io`) is refused. A name below a
-    top-level domain that is not on the list of public suffixes is accepted.
+    Takes any string. A public suffix (`com`, `co.uk`, `github.io`) is refused. If a name's
+    top-level domain is not on the list of public suffixes, the name is accepted.
     """
-    # Parse the domain as part of an address, so that it is spelled like the addresses in it.
+    # Parse the domain as part of an e-mail address. It then has the same spelling as the domain
+    # that `email_domain` returns for a person's address, and `inside` can compare the two.
     address = f"x@{text}"
     domain = email_domain(address)
     if domain is None or not is_dotted_name(domain) or is_public_suffix(domain):

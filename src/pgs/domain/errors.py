@@ -180,7 +180,7 @@ _ROWS: Final = (
         "This cursor was not issued here. Send one back exactly as received, or leave it out.",
     ),
     ErrorKind("missing_parameter", 400, "A required query parameter is missing.", ("parameter",)),
-    # `parameter` may be missing, as the interface says.
+    # The interface does not promise `parameter`. The service always sends it.
     ErrorKind(
         "malformed_day",
         400,

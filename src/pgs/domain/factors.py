@@ -102,7 +102,7 @@ class FactorState(msgspec.Struct, frozen=True):
 
     The time of a closed window is None. The time of the lock is None if there is no lock, or if
     only a reset ends it. `needs_reset`: the lock ends only when the authenticator is reset.
-    `tries_left`: how many more wrong codes set a lock, or None if no wrong code counts now.
+    `tries_left`: how many more wrong codes set a lock, or None while `Factor.wrong_codes` is 0.
     """
 
     enrolled: bool

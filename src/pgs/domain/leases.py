@@ -150,8 +150,8 @@ def answers_from(sightings: Sightings, shard: int, last: Last | None, now: float
     previous owner. So `HOLD_S` is also counted from that sighting. The result is the later of the
     two ends, but never before `now`.
 
-    If this observer has not seen that beat, or has not seen the shard with that owner, `HOLD_S` is
-    counted from `now`.
+    If this observer has not seen the beat in that row, or has not seen the shard with the previous
+    owner, `HOLD_S` is counted from `now`.
     """
     if last is None:
         return now
@@ -171,10 +171,12 @@ def starts_of(
     """Return, by shard, the time from which its new owner may answer.
 
     `lasts` has the argument `last` of `answers_from` for each shard. `own` are the numbers of all
-    sessions of this process. If the previous owner was one of them, it does not answer any more:
-    when that session ended, the process dropped what it held in memory. But the owner before that
-    session may be another node, which may still answer. `until` has, by shard, the time until which
-    that session had to wait for it. The new owner waits until the same time.
+    sessions of this process. One of them may have begun to wait for a shard's previous owner:
+    `until` has, by shard, the end of the last such wait.
+
+    If the previous owner was a session in `own`, that session does not answer any more: when it
+    ended, the process dropped what it held in memory. But the owner before that session may be
+    another node, which may still answer. So the new owner waits until the time in `until`.
     """
     return {
         shard: max(now, until.get(shard, now))

@@ -85,7 +85,7 @@ def gates(
     catalogue: TierCatalogue,
     facts: AccountFacts,
 ) -> list[Gate]:
-    """Return every gate: first the binding ones, in the promised order, then the advice."""
+    """Return every gate, in the order that the interface promises: the advice comes last."""
     tiers = list(catalogue.tiers[environment].values())
     offered = [tier for tier in tiers if not tier.is_locked(game_id)]
     licence = check_licence(account, environment, game_id, installed)

@@ -18,9 +18,9 @@ class Rename(msgspec.Struct, frozen=True):
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """The notice of a version's end: when it begins to be given, and the earliest time of the end.
+    """The notice that a version will end. Times in epoch seconds.
 
-    Times in epoch seconds.
+    `starts_at`: when answers begin to carry the notice. `ends_at`: the earliest time of the end.
     """
 
     starts_at: int
