@@ -29,7 +29,7 @@ class NoAnswers(Exception):
 class Outcome:
     """What a run saw: answers by status, seconds, and the times of answers in microseconds.
 
-    `repeated`: answers that asked to repeat the request later. They count as no answers otherwise.
+    `repeated`: answers that asked to repeat the request later. No other field counts them.
     """
 
     statuses: dict[int, int] = field(default_factory=dict)

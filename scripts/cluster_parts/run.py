@@ -73,7 +73,10 @@ def main(
 
 
 def _on_signals(handler: Callable[..., None] | signal.Handlers) -> None:
-    """Set what happens at Ctrl-C, at `kill`, and when the terminal is closed, unless by nohup."""
+    """Set what happens at Ctrl-C, at `kill`, and when the terminal is closed.
+
+    Under nohup, a closed terminal still has no effect.
+    """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)

@@ -122,7 +122,7 @@ class Run:
         self.windows.append(Window(NAMES[fault], begin, end, concerned))
 
     def until_recovered(self) -> None:
-        """Return once every node is ready, every shard owned, and every partner answered."""
+        """Return once all nodes are ready, all shards have owners, and all partners get answers."""
         for node in self.cluster.nodes.values():
             self.cluster.until_ready(node)
         self.cluster.until_owned()

@@ -18,8 +18,8 @@ SWITCH_INTERVAL_S = 0.0005
 loop and the writer thread wait for each other."""
 
 GC_AFTER = 10_000
-"""Objects allocated and not freed before the garbage collector checks the youngest ones. At the
-default of Python 3.11, 700, it would run fourteen times as often."""
+"""Objects by which allocations may exceed deallocations before the garbage collector checks the
+youngest ones. At the default of Python 3.11, 700, it would run fourteen times as often."""
 
 
 def tune_garbage_collector() -> None:

@@ -16,7 +16,7 @@ from pgs_client.webhooks import SIGNATURE_HEADER
 PATH = "/nudges"
 
 KEPT = 64
-"""Nudges that may wait to be read. The whole story has three."""
+"""Nudges that may wait to be read. The demo's own match makes three."""
 
 REQUEST_S = 5.0
 """Seconds for a nudge's request to arrive. No delivery try lasts longer."""

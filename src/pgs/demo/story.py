@@ -14,11 +14,11 @@ from pgs.demo.printing import Teller
 FIRST, SECOND = "player-1", "player-2"
 
 POLL_S = 20
-"""Seconds for which the story asks the feed to hold its call: less than the 25 that the service
+"""Seconds for which the demo asks the feed to hold its call: less than the 25 that the service
 allows."""
 
 NUDGE_S = 10.0
-"""Seconds that the story waits for a nudge. A nudge on one machine takes milliseconds, and a failed
+"""Seconds that the demo waits for a nudge. A nudge on one machine takes milliseconds, and a failed
 one is tried again after 1 and 5 s."""
 
 _MONEY = ("payoutUsdCents", "refundUsdCents", "rakeUsdCents")
