@@ -65,7 +65,7 @@ NUDGE = (
     ],
     [
         Step("Seats actor", "Courier", "Nudge, after the commit"),
-        Step("Courier", "Delivery task", "a free place of eight", later=True),
+        Step("Courier", "Delivery task", "when one of eight places is free", later=True),
         Step("Delivery task", "Delivery task", "sign the body once for all tries"),
         Step("Delivery task", "Outbound", "try now, then after 1 s and 5 s"),
         Step("Outbound", "Outbound", "look up, check and pin the address"),
