@@ -1,7 +1,7 @@
 /**
  * Runs the client in an edge runtime: node --experimental-vm-modules edge.mjs BASE_URL KEY. It
- * takes two seats, decides their match, and follows the feed to its money. The runtime offers what
- * the edge offers, so nothing of Node: no process, no Buffer, no require.
+ * takes two seats, decides their match, and follows the feed until the match's money is recorded.
+ * The runtime offers what the edge offers, so nothing of Node: no process, no Buffer, no require.
  */
 
 import { EdgeVM } from '@edge-runtime/vm';

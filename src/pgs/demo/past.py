@@ -72,10 +72,10 @@ class PastClock:
 
 
 class Past(msgspec.Struct, frozen=True):
-    """What was played since a day, and the month that was billed, both as text.
+    """How many matches were played since which day, and which month was billed.
 
-    `until`: when the present began, in epoch seconds. The rows of the past changed before then, so
-    a feed that is read since then leaves them out.
+    `since` and `month` are text. `until`: when the present began, in epoch seconds. The rows of the
+    past changed before then, so a feed that is read since then leaves them out.
     """
 
     matches: int

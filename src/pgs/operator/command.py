@@ -31,8 +31,8 @@ class OperatorCommand(msgspec.Struct, Generic[A, R], frozen=True):
 
     `about` returns the shard of what the command is about. In an installation of several nodes, the
     owner of that shard carries the command out. Without `about`, or if it returns None, the node
-    that is asked carries the command out. `about` returns None if what the arguments name does not
-    exist, and for a command about everything, such as `settlement.retry` without an item.
+    that is asked carries the command out. `about` returns None if the arguments name something that
+    does not exist, and for a command about everything, such as `settlement.retry` without an item.
     `starts_a_folder`: it may run on a folder without a database, and then creates one.
     `moves_money`: payouts may follow, so `pgs` waits for them if no service runs.
     """

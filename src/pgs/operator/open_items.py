@@ -98,7 +98,7 @@ async def _find_open(reader: Reader, partner_id: str, row_id: str) -> Seat | Mat
 
 
 async def _note_resolved(core: Core, record: MatchWithSeats) -> None:
-    """Note the payouts that an operator has confirmed, perhaps before the last start."""
+    """Note which payouts an operator has confirmed. A restart loses such notes; rows keep them."""
     match = record.match
     reader = core.parts.database.reader
     for seat_id in await payouts_resolved(reader, match.partner_id, match.match_id):

@@ -49,12 +49,12 @@ class OpenPage(Record, frozen=True):
 
 
 class Asked(Record, frozen=True):
-    """For how many open charges and payouts settlement was asked.
+    """What a retry did: `asked` counts the open charges and payouts for which it asked settlement.
 
-    `unset`: for how many it was not asked because the settings name no settlement server. `busy`:
-    for how many it was not asked because their partner is degraded or its actors are overloaded.
-    `outcome`: what has become of the item that was named. `unreached`: the nodes that have not
-    asked for their items, and why.
+    `unset` counts those for which it did not ask because the settings name no settlement server,
+    and `busy` those for which it did not ask because their partner is degraded or its actors are
+    overloaded. `outcome`: what has become of the item that was named. `unreached`: the nodes that
+    have not asked for their items, and why.
     """
 
     asked: int

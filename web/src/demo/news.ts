@@ -10,7 +10,7 @@ export interface News {
   rows: Row[];
   nudges: Nudge[];
   calls: Call[];
-  /** How many rows at the top came with the newest entries that had any. */
+  /** How many rows at the top arrived with the last answer that brought rows. */
   fresh: number;
 }
 

@@ -80,7 +80,7 @@ export interface Merge {
   body(): object;
 }
 
-/** What a write asks of the person. Each returns whether to go on. */
+/** What a write asks and tells the person. Each question returns whether to go on. */
 export interface Questions {
   /** Asks for a code, which opens the step-up window. `what` names the act, `refused` says why. */
   stepUp(what: string, refused: Refused): Promise<boolean>;

@@ -89,7 +89,7 @@ export default function FirstRun({ api, signIn, onLeave, onReady }: FirstRunProp
     document.querySelector<HTMLElement>('main h1')?.focus();
   }, [at]);
   const joining = LINK.exec(path)?.[1] ?? null;
-  /** Leaves the link, and shows what comes next. */
+  /** Goes from the address of an invite's link to `/portal/start`, and shows what comes next. */
   const start = () => {
     go('/portal/start', true);
     return look();

@@ -44,7 +44,7 @@ interface InviteStepProps {
   email: string;
   /** The invite of the link, or null. */
   named: string | null;
-  /** An invite was accepted, or the others are to be shown: leaves the link. */
+  /** Is called when an invite was accepted, and when the person asks to see the other invites. */
   onDone(): void;
   onLeave(): void;
 }
@@ -168,9 +168,9 @@ interface UselessProps extends Pick<InviteStepProps, 'email' | 'onDone' | 'onLea
 }
 
 /**
- * Says that the link's invite does not wait for this address. A press tries to accept it, which
- * says why that fails. Nothing else tries it: a link that somebody has sent must not make its
- * reader a member.
+ * Says that the link's invite does not wait for this address. A button tries to accept it all the
+ * same, because the refusal says why it cannot be accepted. Without a press nothing is accepted: a
+ * link that somebody has sent must not make its reader a member.
  */
 function Useless({ email, others, isTried, said, busy, ...on }: UselessProps) {
   return (

@@ -205,7 +205,8 @@ export interface Place {
 
 /**
  * Returns where a path leads. Without an environment: to the last one. `NOWHERE` for an unknown
- * page, for one that the environment does not have, and for one about one thing without its id.
+ * page, for a page that the environment does not have, and for a page about one thing if the path
+ * has no id.
  */
 export function placeOf(path: string, last: Environment = 'test'): Place {
   const [, , ...parts] = path.split('/');

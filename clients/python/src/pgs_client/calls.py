@@ -96,7 +96,7 @@ def seat(
     idempotency_key: str,
     partner_ref: str | None = None,
 ) -> Call[Seat]:
-    """Take a paid seat. It is asked for again while its stake is pending."""
+    """Take a paid seat. The call is repeated while the stake is pending."""
     names = {
         "playerId": player_id,
         "gameId": game_id,

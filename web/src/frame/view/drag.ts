@@ -94,7 +94,7 @@ export function useDrag(entry: MoveEntry, waits: boolean) {
         dropped.current = id;
         latest.current.entry.press(id);
       } else latest.current.entry.cancel();
-      // After the next drawing, which shows whether the piece waits.
+      // The next render sets `waits`, which `putBack` reads.
       setTimeout(putBack);
     };
     untilReleased(onMove, onEnd);

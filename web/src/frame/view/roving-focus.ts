@@ -7,8 +7,8 @@ export interface Place {
 
 /**
  * Moves the focus through a grid by keyboard. Only the cell at `place` is a tab stop (ARIA
- * Authoring Practices, "roving tabindex"): while the focus is in the grid the one that was used
- * last, otherwise `first`. Each cell must have a `data-at` of `<row>-<column>`, counted from 0.
+ * Authoring Practices, "roving tabindex"): the cell that was used last, while the focus is in the
+ * grid, and otherwise `first`. Each cell must have a `data-at` of `<row>-<column>`, counted from 0.
  */
 export function useRovingFocus(rows: number, columns: number, first: Place) {
   const [used, setPlace] = useState<Place | null>(null);

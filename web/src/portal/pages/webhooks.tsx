@@ -26,7 +26,10 @@ interface State {
   signingSecret?: string;
 }
 
-/** What the newest try means if it failed and no nudge counts as failed since the save. */
+/**
+ * What the page says if the newest try has failed and the endpoint's count of failed nudges is 0.
+ * `saved`: when the address was last saved, which sets that count to 0.
+ */
 function failedSays(newest: Attempt, saved: number) {
   if (!newest.test && newest.at <= saved) {
     return <>On. Nothing has been sent since the address was saved: send a test event.</>;

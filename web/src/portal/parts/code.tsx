@@ -54,7 +54,10 @@ interface CodeFormProps {
   onDone(): void;
 }
 
-/** What stands at the field: at first a lock, if there is one and no code was refused meanwhile. */
+/**
+ * What the field says is wrong. If codes are locked, it says so from the start, unless a code is
+ * refused before the lock has been read.
+ */
 function useProblem(api: Api) {
   const [problem, setProblem] = useState('');
   useEffect(() => {

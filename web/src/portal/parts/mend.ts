@@ -10,7 +10,7 @@ const partsOf = (colour: string) =>
 
 const hex = (part: number) => Math.round(part).toString(16).padStart(2, '0');
 
-/** Returns a colour with a share of black or white in it, 0 to 256 of 256. */
+/** Returns a colour mixed with `other`: 0 is black, 255 white. `share`: how much, in 256ths. */
 function mixed(colour: string, other: number, share: number): string {
   const mix = partsOf(colour).map((part) => hex(part + ((other - part) * share) / 256));
   return `#${mix.join('')}`.toUpperCase();

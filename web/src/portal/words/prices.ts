@@ -50,7 +50,7 @@ export function faultOf(tier: Tier, typed: Typed): Fault | null {
 /** Whether a price that was set is not charged, since its tier has changed. */
 export const isStale = (tier: Tier) => tier.priceUsdCents !== undefined && !tier.inForce;
 
-/** What a seat would cost, or costs while the typed price cannot be saved. */
+/** What a seat would cost at the typed price, or what it costs now if that cannot be saved. */
 export function entryOf(tier: Tier, typed: Typed): number {
   const text = shownOf(tier, typed).trim();
   if (faultOf(tier, typed) !== null) return tier.entryUsdCents;
