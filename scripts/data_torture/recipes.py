@@ -199,7 +199,7 @@ def old_folder(s: Scene) -> str:
 
 
 def swap(s: Scene) -> str:
-    """Kill; replace pgs.db by another service's, and leave the log."""
+    """Kill; replace pgs.db by another service's, and leave its write-ahead log as it is."""
     s.kill()
     other = s.place / "other"
     if (

@@ -84,6 +84,7 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
 
 NOT_LIMITS = (
     "Bit mask",
+    "Class of",
     "Close code",
     "Example values",
     "Exit code",
@@ -111,7 +112,7 @@ _SUFFIXES = {
 _PLURAL = re.compile(r"[A-Z][a-z-]+s\b")
 _NO_UNITS = {"Always", "Its", "Limits", "This"}  # words that look like a plural but are not
 _SPANS = ((86_400, "day"), (3600, "hour"), (60, "minute"))
-_SIZES = ((1 << 20, "MiB"), (1 << 10, "KiB"))
+_SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
 def is_limit(bound: Bound) -> bool:
@@ -172,6 +173,8 @@ def _row(bound: Bound) -> str:
 def _value(bound: Bound) -> str:
     unit = unit_of(bound)
     unit = {"seconds": "s", "milliseconds": "ms"}.get(unit or "", unit)
+    if bound.value == 1 and unit and len(unit) > 2:
+        return f"1 {unit.removesuffix('s')}"
     plain = f"{_number(bound.value)} {unit}"
     if unit == "s":
         return _with(plain, bound.value, _SPANS)

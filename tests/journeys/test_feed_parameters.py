@@ -45,7 +45,7 @@ def test_digests_that_wait_for_each_other_do_not_hold_up_a_feed(
 ) -> None:
     async def with_a_digest_under_way(service: Service) -> int:
         database = service.core_of(partner.partner_id).parts.database
-        async with database.export_limit:
+        async with database.digest_limit:
             with trio.fail_after(PATIENCE_S):
                 reply = await service.public.call("GET", "/partner/results?since=0", partner.test)
         return reply.status

@@ -145,10 +145,14 @@ def test_the_page_lists_values_with_units_below_the_heading_of_their_file() -> N
             bound("Rows of a page, few enough for one transaction.", value=5000),
             bound("Seconds of keeping: the thirty days that are promised", "KEEP_S", 2_592_000.0),
             bound("Bytes of a body | head; 2**14 are usual.", "BODY_BYTES", 16384, "http/api/b.py"),
+            bound("Bytes of free disk that a copy needs.", "FREE_BYTES", 2 << 30),
+            bound("Reads at the same time, because each is long.", value=1),
         ]
     )
     storage = text.partition("\n## Storage\n")[2]
     assert "| 5,000 rows | Rows of a page, few enough for one transaction. | `PAGE` in " in storage
+    assert "| 2,147,483,648 bytes (2 GiB) | Bytes of free disk" in storage
+    assert "| 1 read | Reads at the same time" in storage
     assert "| 2,592,000 s (30 days) | Seconds of keeping: the thirty days that are" in storage
     requests = text.partition("\n## Requests and connections\n")[2].partition("\n## ")[0]
     assert "| 16,384 bytes (16 KiB) | Bytes of a body \\| head; 2^14 are usual. |" in requests

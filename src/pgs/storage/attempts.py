@@ -14,8 +14,8 @@ _FLAGS = ("delivered", "test", "resend")
 class Attempt(msgspec.Struct, frozen=True):
     """One try at delivering a nudge, as it is logged.
 
-    Times in epoch seconds. `status_code` is None when no response came. `resend`: whether a
-    member asked for this try.
+    Times in epoch seconds. `status_code` is None when no response came. `resend`: whether this
+    try sends the nudge of an earlier try again, because a member asked for it.
     """
 
     seq: int

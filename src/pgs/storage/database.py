@@ -24,14 +24,14 @@ class Database(Protocol):
     `inline`: it reads and commits on the event loop's thread. That is for tests, whose virtual
     clock does not wait for other threads.
     The limits say how many reads of one kind run at the same time: `bulk_limit` for bulk reads,
-    `check_limit` for checks of everything, `export_limit` for digests, and `since_limit` for
+    `check_limit` for checks of everything, `digest_limit` for digests, and `since_limit` for
     look-ups of a feed's position at a past time.
     """
 
     inline: bool
     bulk_limit: trio.CapacityLimiter
     check_limit: trio.CapacityLimiter
-    export_limit: trio.CapacityLimiter
+    digest_limit: trio.CapacityLimiter
     since_limit: trio.CapacityLimiter
     reader: Reader
     writer: Writer

@@ -147,8 +147,8 @@ class PlayerAdmission:
     def refuse(self, player: tuple[str, str, str], now: float) -> RateLimited | None:
         """Take a token from the player's bucket; return None if it had one, else the refusal.
 
-        The first refusals are answered at once. A player who goes on calling waits for each further
-        refusal.
+        The first refusals are answered at once. If the player goes on calling, each further refusal
+        is delayed.
         """
         answer = self._calls.take(player, now)
         if answer.allowed:

@@ -49,7 +49,7 @@ async def read_digest(call: AccountCall, environment: Environment) -> Answer:
     found = await read_in_bulk(
         database,
         lambda reader: digests_by_day(reader, partner_id, environment, first, last),
-        database.export_limit,
+        database.digest_limit,
     )
     return Digest([DayDigest(format_day(day), rows, sha256) for day, rows, sha256 in found])
 

@@ -77,7 +77,7 @@ class PostgresDatabase:
         self.inline = inline
         self.bulk_limit = trio.CapacityLimiter(1)
         self.check_limit = trio.CapacityLimiter(1)
-        self.export_limit = trio.CapacityLimiter(1)
+        self.digest_limit = trio.CapacityLimiter(1)
         self.since_limit = trio.CapacityLimiter(SINCE_MAX)
         self._url, self._name = url, _name_of(folder)
         self._count = CommitCount(node)

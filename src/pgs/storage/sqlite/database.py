@@ -65,7 +65,7 @@ class SqliteDatabase:
         self.check_limit = trio.CapacityLimiter(1)
         # A call for digests may read very many rows, and a partner may repeat the call before it
         # has the answer.
-        self.export_limit = trio.CapacityLimiter(1)
+        self.digest_limit = trio.CapacityLimiter(1)
         self.since_limit = trio.CapacityLimiter(SINCE_MAX)
         self._factory = factory
         with ExitStack() as undo:

@@ -22,7 +22,7 @@ export interface Attempt {
   durationMs: number;
   responseBody: string;
   test: boolean;
-  /** Whether a member asked for it. */
+  /** Whether it sends the nudge of an earlier try again, because a member asked for it. */
   resend: boolean;
   statusCode?: number;
   matchId?: string;
