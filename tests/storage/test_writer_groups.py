@@ -1,6 +1,7 @@
 """Writes submitted together share a commit in their order, and each can fail alone."""
 
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from pgs.storage import writer as writer_module
 from pgs.storage.database import Database
 from pgs.storage.transactions import Outcome, OutcomeUnknown, Stmt
 from tests.beside import open_beside
+from tests.patience import PATIENCE_S
 from tests.storage.writing import (
     INLINE,
     lock,
@@ -45,6 +47,38 @@ async def test_writes_of_one_turn_of_the_event_loop_share_one_commit(
         assert await submit_all(database, *txs) == [Outcome.COMMITTED] * 100
         assert faults.count("commit") == 1
         assert len(await locked_games(database)) == 100
+
+
+async def test_writes_of_several_turns_share_one_commit_while_the_event_loop_is_busy(
+    threaded: Database, faults: Faults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "GATHER_S", PATIENCE_S)
+    threaded.start()
+    async with trio.open_nursery() as nursery:
+        for number in range(20):
+            nursery.start_soon(threaded.writer.submit, tx_of(lock(f"game-{number}")))
+            for _ in range(3):  # the event loop stays busy, and the writer's thread could commit
+                await trio.lowlevel.checkpoint()
+                time.sleep(0.001)  # noqa: ASYNC251 - the event loop must not rest
+    assert faults.count("commit") == 1
+    assert len(await locked_games(threaded)) == 20
+
+
+async def test_a_write_waits_only_so_long_for_an_event_loop_that_is_never_idle(
+    threaded: Database, faults: Faults
+) -> None:
+    threaded.start()
+    async with trio.open_nursery() as nursery:
+
+        async def never_idle() -> None:
+            while True:
+                await trio.lowlevel.checkpoint()
+
+        nursery.start_soon(never_idle)
+        with trio.fail_after(PATIENCE_S):
+            assert await threaded.writer.submit(tx_of(lock("game"))) is Outcome.COMMITTED
+        nursery.cancel_scope.cancel()
+    assert faults.count("commit") == 1
 
 
 async def test_writes_that_come_during_a_commit_share_the_next(
