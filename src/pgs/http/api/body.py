@@ -31,9 +31,9 @@ integer is the fault. Every field takes far fewer digits. The first reading acce
 does, up to 4,300 digits."""
 
 MAX_SAFE_INTEGER: Final = 2**53
-"""Units, such as cents or seconds, of an integer in a body, positive or negative. A JSON reader
-that keeps numbers as doubles, as many do (RFC 8259, section 6), represents every integer up to this
-one exactly."""
+"""Units, such as cents or seconds, that an integer in a body may be above or below zero. A JSON
+reader that keeps numbers as doubles, as many do (RFC 8259, section 6), represents every integer
+within these bounds exactly."""
 
 SafeInt = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
 """An integer field of a request. Its values are exact in JSON and fit into a bigint column."""
@@ -103,7 +103,7 @@ def decode_object(raw: bytes) -> dict[str, object] | BadRequest:
         return _NOT_AN_OBJECT
     # Every name is followed by a colon. If the body has as many colons as the object has names,
     # no name was repeated. Counting colons costs 0.1 µs, reading the names of a seat's body 2 µs.
-    # Only a body with a colon in a text, an inner object or a repeated name is read a second time.
+    # Only a body with an inner object, a repeated name or a colon in a text is read a second time.
     if raw.count(b":") != len(decoded) and (fault := _second_look(raw)) is not None:
         return fault
     # NUL and surrogates can only be written as escapes, because JSON forbids a bare NUL, and UTF-8

@@ -18,8 +18,8 @@ _LIMITS: Final = (
 """The limits that a value's schema may have, each with its text in a table."""
 
 _WHOLE: Final = 2**53
-"""Units, such as cents, of an integer in a body. Every integer has this limit, so tables of fields
-do not list it."""
+"""Units, such as cents, that an integer in a body may be above or below zero if its field has no
+narrower limits. Tables of fields do not list this limit, because it says nothing about a field."""
 
 
 def parameter_rows(endpoint: Endpoint) -> list[str]:

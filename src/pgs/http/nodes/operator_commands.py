@@ -76,7 +76,7 @@ class _Carried:
     def __init__(self) -> None:
         self.ended = trio.Event()
         self.ended_at = float("inf")
-        self.answer: bytes | None = None  # None after the end if the command was cut off
+        self.answer: bytes | None = None  # still None after the end of a command that was cut off
 
 
 class CommandReceiver:

@@ -34,9 +34,9 @@ WIRE_MAX: Final = 256 * 1024
 chain, a full head and a full body together."""
 
 _READ_BYTES: Final = 4096
-"""Bytes of one read: a typical response fits. The read in which the head ends may also bring
-the beginning of the body: fewer bytes than this, which the limit of `expect_body` does not
-count."""
+"""Bytes of one read: a typical response fits. The read in which the head ends may also bring the
+beginning of the body. The limit of `expect_body` does not count those bytes, which are fewer than
+this."""
 
 
 class PinnedBackend(httpcore.AsyncNetworkBackend):

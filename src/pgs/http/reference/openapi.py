@@ -81,8 +81,8 @@ _LINKS: Final[dict[str, dict[str, Any]]] = {
     },
 }
 _LIMITS: Final = (("SentTheme", "cornerRadius", {"minimum": 0, "maximum": RADIUS_MAX}),)
-"""Limits that a rule of the domain checks, each with its type and its field. They replace the
-limits that the field's own type has."""
+"""Limits that a rule of the domain checks: the record, its field, and the limits of that field. In
+the document they replace the limits that come from the field's type."""
 
 _SNAKE = re.compile(r"`([a-z]+(?:_[a-z0-9]+)+)`")
 _EXAMPLES: Final = files("pgs.http").joinpath("reference", "examples.json")

@@ -160,8 +160,8 @@ class AcceptedSocket:
         direct: DirectSocket | None = None,
     ) -> None:
         self.code: int | None = None
-        """The code with which this side closes the socket; None until it does, and once the
-        client has left."""
+        """The code with which this side closes the socket. None until this side closes it, and None
+        again once the client has left."""
 
         self._limits = limits
         self._on_event = on_event

@@ -57,10 +57,10 @@ class Edge:
     `scope["state"]["request_id"]`. `current_version` is the API version in the header of responses
     for which the application has set none. `on_event` is told of `refused` (a malformed head),
     `body_refused` (too long or too slow) and `crash`. Of the requests that are answered with 400 or
-    more, ten a second are logged for each pair of status and surface; the rest are counted as
-    `log_lines_left_out`. `body_limit` returns the bytes that a path's body may have; `body_s` is
-    the number of seconds for a body to arrive. `log_request` writes the line of a request; without
-    it, structlog does.
+    more, ten a second are logged for each status in each part of the interface (`_surface_of`); the
+    rest are counted as `log_lines_left_out`. `body_limit` returns the bytes that a path's body may
+    have; `body_s` is the number of seconds for a body to arrive. `log_request` writes the line of a
+    request; without it, structlog does.
     """
 
     def __init__(

@@ -286,7 +286,7 @@ class LaneSocket:
             else:
                 taken = True
         finally:
-            # This also runs if the task was cancelled, because `finish` waits for it.
+            # A cancelled task does this too: `finish` waits until `_flushed` is set.
             self._lost = self._lost or not taken
             self._unsent = None
             if self._flushed is not None:
