@@ -163,9 +163,9 @@ class PartnerActors:
 class PartnerDirectory:
     """Every open partner by id, and the platform's own actor.
 
-    One of several nodes opens only partners of shards that it owns. `owns` tells whether the node
+    With several nodes, each opens only the partners of its shards. `owns` tells whether this node
     owns a shard now; None if there are no other nodes. Open partners are given up with their shard.
-    `admission` has the rate buckets that belong to no partner, which no actor uses.
+    `admission` has the rate buckets of the process, of unknown keys, of players and of admins.
     """
 
     def __init__(

@@ -12,7 +12,7 @@ from pgs.storage.moves import current_seats_of_player, running_seats_of_player
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """The oldest running match of a player, and the frame that tells which seat waits."""
+    """A player's oldest running match, and the message to the socket about the seat that waits."""
 
     match_id: str | None
     frame: Waiting | NoSeat

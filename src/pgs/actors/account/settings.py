@@ -213,7 +213,7 @@ def correct_account(account: Account, command: CorrectAccount, context: Context)
 
 
 def set_rate(account: Account, command: SetRate, context: Context) -> AccountDecision:
-    """Decide to change the size of a partner's rate bucket."""
+    """Decide to change a partner's burst and rate, as far as they are given."""
     wrong = check_bucket(command.burst, command.rate)
     if wrong is not None:
         return wrong

@@ -30,7 +30,7 @@ class FinalDay(msgspec.Struct, frozen=True):
 
 
 class NextWave(msgspec.Struct, frozen=True):
-    """Seconds until the pulse must ask again. None: the pulse must end.
+    """Seconds until the `Pulse` that sent a `Wave` must send the next one. None: it must end.
 
     0 if pairs of the same wave are left to commit.
     """
@@ -45,7 +45,7 @@ class AskedNow(msgspec.Struct, frozen=True):
 
 
 class PayoutResolved(msgspec.Struct, frozen=True):
-    """Whether the payout was open. It is noted as confirmed only if it was."""
+    """Whether the payout was open. Only an open payout is noted as confirmed."""
 
     was_open: bool
 
@@ -182,10 +182,10 @@ class ResolvePayout(Command[PayoutResolved], frozen=True):
 
 
 class Wave(Command[NextWave], frozen=True):
-    """Pair the seats that wait in live. `pulse` is the `Pulse` that asks.
+    """Pair the seats that wait in live.
 
-    With None the command pairs nothing: it only opens the actor, which starts a pulse if it has
-    seats to pair.
+    `pulse`: the `Pulse` that sends the command. If it is None, the command pairs nothing: it only
+    opens the actor, which starts a `Pulse` if it has seats to pair.
     """
 
     pulse: object

@@ -9,7 +9,8 @@ from pgs.domain.seats import Seat, SettlementSide
 class AskCharge(Message, frozen=True):
     """Ask settlement to charge a seat's stake. Asking again is harmless.
 
-    `again`: nobody waits for the answer. `request_id`: the id of the call that waits, for the log.
+    `again`: a repeated ask; no call waits for its answer. `request_id`: the id of the call that
+    waits, for the log.
     """
 
     seat: Seat

@@ -1,4 +1,4 @@
-"""What is known of the database: its losses, what the last check found, readers ahead of a feed."""
+"""What is known of the database: its losses, what the last check found, cursors ahead of a feed."""
 
 import msgspec
 
@@ -28,13 +28,13 @@ class DatabaseWatch:
         return news
 
     def note_rewound(self, partner_id: str, environment: Environment) -> bool:
-        """Note that a reader is ahead of a feed; return True the first time, to report it."""
+        """Note that a cursor is ahead of a feed; return True the first time, to report it."""
         news = (partner_id, environment) not in self._rewound
         self._rewound.add((partner_id, environment))
         return news
 
     def forget_rewound(self, partner_id: str, environment: Environment) -> None:
-        """Forget that a reader is ahead of a feed, so that the next reader is reported."""
+        """Forget that a cursor is ahead of a feed, so that the next such cursor is reported."""
         self._rewound.discard((partner_id, environment))
 
     def fault(self) -> str | None:

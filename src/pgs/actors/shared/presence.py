@@ -41,7 +41,10 @@ class SocketPort(Protocol):
 
 
 class PlayerSocket:
-    """One open socket of a player. `generation`: the count of emergency stops in its token."""
+    """One open socket of a player.
+
+    `generation`: the environment's count of emergency stops when the socket's token was minted.
+    """
 
     __slots__ = (
         "connection",

@@ -118,9 +118,10 @@ class Registry:
             del self._committing[account.partner_id]
 
     def found_own_commit(self, partner_id: str) -> bool:
-        """Return whether the account as last read is from a commit of this process that raised.
+        """Return whether a commit of this process raised an error and yet changed the account.
 
-        A second call for the same commit returns False.
+        That is so if the last reading found the change. A second call for the same commit returns
+        False.
         """
         account = self._unconfirmed.get(partner_id)
         if account is None or account != self._accounts.get(partner_id):

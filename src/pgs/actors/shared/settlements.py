@@ -64,7 +64,7 @@ class Settlements:
         }
 
     def port(self, side: SettlementSide) -> SettlementPort | None:
-        """Return the settlement of a side, or None if the settings name no server."""
+        """Return the settlement of a side; None for `remote` if the settings name no server."""
         return self._ports[side]
 
     def not_before(self, side: SettlementSide, now: int) -> int:
