@@ -40,8 +40,8 @@ async def make_admin(core: Core, partner: ReadyPartner, issuer: DevelopmentIssue
     enrolled = await account.ask(EnrollTotp(ADMIN.uid))
     if isinstance(accepted, Refusal | BadRequest) or not isinstance(enrolled, Enrolment):
         raise NotMade(f"the demo's admin: {accepted}, {type(enrolled).__name__}")
-    # A code works once. The previous step's code is valid too: use it here, so that the current
-    # code is left for the next caller.
+    # A code works once. The code of the previous 30 seconds is valid too: use it here, so that the
+    # current code is left for the next caller.
     verified = await account.ask(
         VerifyTotp(ADMIN.uid, code_at(enrolled.secret, core.parts.clock.now() - STEP_S))
     )

@@ -259,7 +259,7 @@ async def _socket(
                 ended = error
             nursery.cancel_scope.cancel()
     except* ConnectionRejected as group:
-        # 429 and 503 pass by themselves; any other status is about the token.
+        # 429 and 503 are temporary; any other status is about the token.
         status = min(
             error.status_code for error in group.exceptions if isinstance(error, ConnectionRejected)
         )

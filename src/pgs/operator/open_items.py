@@ -98,7 +98,10 @@ async def _find_open(reader: Reader, partner_id: str, row_id: str) -> Seat | Mat
 
 
 async def _note_resolved(core: Core, record: MatchWithSeats) -> None:
-    """Note which payouts an operator has confirmed. A restart loses such notes; rows keep them."""
+    """Note in memory, where `payout_items` looks, the payouts that an operator has confirmed.
+
+    A restart loses what is in memory, so they are read from the rows.
+    """
     match = record.match
     reader = core.parts.database.reader
     for seat_id in await payouts_resolved(reader, match.partner_id, match.match_id):

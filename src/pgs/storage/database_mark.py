@@ -2,8 +2,8 @@
 
 SQLite opens whatever it finds. If the database is gone, it makes a new one; if its log is gone, it
 continues without the last commits; and it applies a log to any file of the right name. A start
-compares the files with the mark before SQLite opens them, and the number of commits before it
-writes a row.
+compares the files with the mark before SQLite opens them. Before it writes a row, it also compares
+the number of commits.
 """
 
 from __future__ import annotations

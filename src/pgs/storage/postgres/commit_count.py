@@ -55,8 +55,8 @@ class CommitCount:
         """Commit once, and return how many commits the database holds then.
 
         A commit that waits for the disk, and for a standby if there is one, proves that this server
-        is the primary and that everything visible was saved in the same way. A commit whose wait
-        was cut short succeeds with a warning, and proves nothing. Raises `Lost` and
+        is the primary, and that every commit visible before it is saved there, too. A commit whose
+        wait was cut short succeeds with a warning, and proves nothing. Raises `Lost` and
         `StatementRefused`.
         """
         session.warnings.clear()

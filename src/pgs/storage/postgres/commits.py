@@ -24,7 +24,7 @@ _ROLLBACK: Final = "rollback"
 _COMMITTED: Final = outcome.Value(Outcome.COMMITTED)
 
 _TAKEN: Final = "23505"  # a unique index or a primary key: another write came first
-_COUNTED_OTHERWISE: Final = "22012"  # the division by zero of a statement that counts its rows
+_COUNTED_OTHERWISE: Final = "22012"  # division by zero: how a statement of `counting` fails
 
 Step = tuple[Statement, Values]
 

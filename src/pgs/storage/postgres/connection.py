@@ -16,7 +16,7 @@ from pgs.storage.transactions import StoreOutage
 
 
 class StatementRefused(Exception):
-    """The server refused a statement; nothing of its transaction was changed.
+    """The server refused a statement; its transaction changed nothing.
 
     `sqlstate`: PostgreSQL's code of the error, five characters.
     """

@@ -30,17 +30,18 @@ SHARD_LOCKS: Final = 1
 """Class of the advisory locks of shards: the first of the two numbers that name such a lock."""
 
 STOPPING: Final = 4
-"""Class of the advisory locks of nodes that are stopping. The row of a drained node that stops must
-go on saying `draining`, so this lock tells the others that the node takes no shards, whatever an
-operator writes into the row meanwhile."""
+"""Class of the advisory locks of nodes that are stopping. Such a lock tells the other nodes that
+its node takes no shards. The node's row cannot tell them: the row of a drained node must stay
+`draining`, and an operator may set it to `up` while the node stops."""
 
 END_MS: Final = 2000
 """Milliseconds for which the server waits until a session that it ends is gone. A session that
 waits for its standby takes longest."""
 
 State = Literal["up", "draining", "stopping"]
-"""Whether a node takes shards; `draining` stays until an operator ends it. `stopping` stays until
-the node's next start, or if the node was drained, until its session ends."""
+"""What a look shows of a node: only one that is `up` takes shards. `draining` stays until an
+operator ends it. `stopping` stays until the node's next start. A drained node is `stopping` only
+until its session ends, and then `draining` again."""
 
 
 def _locks(alias: str, *classes: int) -> str:

@@ -29,7 +29,10 @@ _ENDED: Final = "the session with the database has ended"
 
 
 class SessionJob(Job):
-    """Work of the writer's thread on the session `of`; None for work that opens one."""
+    """Work that the writer's thread does on a session.
+
+    `of` is that session, or None for the job that opens one.
+    """
 
     __slots__ = ("of", "work")
 

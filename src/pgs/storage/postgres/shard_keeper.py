@@ -83,7 +83,9 @@ class Keeper:
         self._last_beat: float | None = None
         # By shard: when this node begins to answer for it, `inf` until it is prepared.
         self._own: dict[int, float] = {}
-        self._taking: dict[int, Mapping[int, float]] = {}  # by shard: start times of its request
+        # By shard: from when this node may answer for each shard that the same request was granted.
+        # Each request makes a mapping of its own.
+        self._taking: dict[int, Mapping[int, float]] = {}
         self._giving: set[int] = set()
         self._sightings = Sightings()
         self._sharing = Sharing(me.name)
@@ -326,7 +328,7 @@ class Keeper:
         """Hand over one shard: stop all writes for it, commit that it is free, and unlock it."""
         if shard in self._taking:  # wait while the previous owner may answer
             await trio.sleep_until(self._taking[shard][shard])
-        # The session may be lost meanwhile. Nothing is released before the node answers for it.
+        # The session may be lost meanwhile. A shard that is not prepared has nothing to release.
         if self._session is session and self._own.get(shard) != inf:
             await self._release(shard)
         if self._session is not session:

@@ -16,9 +16,9 @@ taken it. The partners of these shards are refused until the new owner answers, 
 time for a few shards than for many."""
 
 RETURN_S: Final = 1.0
-"""Seconds after the start of a session for which a node leaves shards to their former owners. When
-the database fails over, all nodes lose their sessions within a second and open others. Each answers
-for its own former shards immediately, but for those of another node only after `HOLD_S`."""
+"""Seconds, from the start of its session, for which a node leaves shards to their former owners.
+When the database fails over, all nodes lose their sessions within a second and open others. Each
+answers for its own former shards immediately, but for those of another node only after `HOLD_S`."""
 
 READY_BEATS: Final = 4
 """Beats of a session after which a node is given shards. The first comes with the session's start.
