@@ -1,9 +1,9 @@
 """Ids that the service creates: a type prefix, the millisecond of creation, and 80 random bits.
 
 Ids are opaque to clients. They do not come from a database sequence, which would show how much a
-partner plays. They begin with the time so that the newest rows are neighbours in every index of
-ids: a database of many rows then writes to few pages, as with UUID version 7 (RFC 9562), from which
-the number of bits of the time is taken.
+partner plays. The time comes before the random bits, so that the newest rows are neighbours in
+every index of ids: a database of many rows then writes to few pages. The time has 48 bits, as in
+UUID version 7 (RFC 9562), which puts it first for the same reason.
 """
 
 import re

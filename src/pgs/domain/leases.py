@@ -171,12 +171,13 @@ def starts_of(
     """Return, by shard, the time from which its new owner may answer.
 
     `lasts` has the argument `last` of `answers_from` for each shard. `own` are the numbers of all
-    sessions of this process. One of them may have begun to wait for a shard's previous owner:
-    `until` has, by shard, the end of the last such wait.
+    sessions of this process, ended ones included. Such a session waits, after it has taken a shard,
+    until the previous owner has stopped answering: `until` has, by shard, the end of the last wait.
 
     If the previous owner was a session in `own`, that session does not answer any more: when it
-    ended, the process dropped what it held in memory. But the owner before that session may be
-    another node, which may still answer. So the new owner waits until the time in `until`.
+    ended, the process dropped what it held in memory. But the session may have ended before its
+    wait was over, and the owner before it may be another node, which may still answer. So the new
+    owner waits until the time in `until`.
     """
     return {
         shard: max(now, until.get(shard, now))

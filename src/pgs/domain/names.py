@@ -15,7 +15,8 @@ PARTNER_REF_MAX: Final = 128
 """Characters of a partner's own reference to a seat, as the interface promises. Any order number or
 UUID fits."""
 
-# `/embed/test/…` is a path, and `/embed/live/…` would look like one.
+# In the path `/embed/test/<partner>`, `test` is the environment, so no partner may have this id. In
+# `/embed/live`, the path of a partner `live`, people would take `live` for the environment.
 RESERVED_PARTNER_IDS: Final = frozenset({"test", "live"})
 
 # Characters that change how the text around them is shown, or that cannot be seen: bidirectional

@@ -19,7 +19,8 @@ _TICKS: Final = 1_000_000
 one tick earns exactly `rate` units."""
 
 _LONG_AGO: Final = -(1 << 62)
-"""Time before any that an owner passes, in ticks. A new bucket begins with it as its last time."""
+"""Time before the first call of every bucket, in ticks. A new bucket has it as the time of its last
+call."""
 
 
 BUCKET_MAX: Final = 1_000_000

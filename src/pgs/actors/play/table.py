@@ -43,8 +43,8 @@ ASK_AGAIN_S = 10.0
 because the seats actor may have a thousand matches to end."""
 
 END_GRACE_S = 30
-"""Seconds from the last move of a completed match until the match falls due. Then it ends even if
-its table is gone."""
+"""Seconds from the last move of a game until its match falls due. If the match has not ended by
+then because its table is gone, the table is opened again and has the match ended."""
 
 log = structlog.get_logger("pgs.table")
 
@@ -62,7 +62,10 @@ class TableActor(DispatchingActor):
         self._held = HeldCommands()
 
     async def load(self) -> None:
-        """Read the match from its rows. A clock runs on with what was left after the last move."""
+        """Read the match from its rows.
+
+        A running clock starts again with the time that was left after the last move.
+        """
         reader = self._parts.database.reader
         found = await self._read_match()
         match = None if found is None else found.match

@@ -157,9 +157,9 @@ class Plan:
     def tx(self) -> Tx | None:
         """Return the transaction, or None when there is nothing to write.
 
-        The inserts of seats come first. So a transaction with one new seat, whose idempotency key
-        turns out to be taken, has changed nothing by then. The store can refuse it without
-        repeating the other transactions of the same commit.
+        The inserts of seats come first. So if there is one new seat and its idempotency key is
+        taken, the first statement fails, before anything was changed. SQLite then refuses only this
+        transaction, without repeating the other transactions of the same commit.
         """
         self._stmts.extend(
             raise_totals(self._partner_id, self._environment, key, change)

@@ -97,7 +97,7 @@ class SeatsState(DispatchingActor):
     def active_account(self) -> Account | None:
         """The partner's account if it is switched on.
 
-        A deactivation takes effect with its commit.
+        This is the account in the registry, which shows a deactivation right after its commit.
         """
         account = self.parts.registry.account(self.partner_id)
         return account if account is not None and account.active else None

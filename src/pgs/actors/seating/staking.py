@@ -75,7 +75,7 @@ async def _take_alone(seats: SeatsState, envelope: Envelope) -> Seated | Refusal
     except OutcomeUnknown:
         raise
     except Exception:
-        # What was planned has not happened, so the key is looked up with an empty plan.
+        # The plan was not written. With an empty plan, the answer shows the seat as its row does.
         replay = await _replay_of(seats, seats.plan(), envelope)
         if replay is None:
             raise
