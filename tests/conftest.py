@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _length(item: pytest.Item) -> int:
-    """Return 0 for a long test, 1 for a part of a long one, and 2 for any other."""
+    """Return 0 for a long test, 1 for a long one that is parametrized, and 2 for any other."""
     marks = {mark.name for mark in item.iter_markers()}
     # Tests on PostgreSQL are short. Those of a browser share it with the rest of their file.
     if not marks & {"torture", "slow", "exhaustive"} or marks & {"postgres", "browser"}:

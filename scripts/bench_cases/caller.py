@@ -190,7 +190,7 @@ def call(
                     free.pop().send(Sent(request, now if rate is None else began + number / rate))
                     number += 1
             if not (more or waiting) and len(free) == connections:
-                break  # the last answer came before it was known to be the last
+                break  # no request is left, and all are answered
             wait = patience_s
             if more and rate is not None and free:
                 wait = max(0.0, began + number / rate - time.perf_counter())

@@ -39,8 +39,8 @@ SHARE = 0.13
 time than they need, on two cores."""
 
 SECONDS = 6.0
-"""How long each case is called in a round. With 2.5 s, rounds of one case differed by up to half,
-because a node runs for only 0.3 s of them."""
+"""How long each case is called in a round. With 2.5 s, of which a node runs for only 0.3 s, rounds
+of one case differed by up to half."""
 
 CONNECTIONS = 32
 """Connections to each node."""
@@ -112,7 +112,7 @@ def measure(
 
 def _cases(on: Installation, limits: Shares, ending: ExitStack) -> dict[str, Case]:
     """Hold the nodes of an installation to their shares, and return its cases by name."""
-    owners = on.owners()  # nodes that start and take their shards over are not held yet
+    owners = on.owners()  # waits until the nodes have their shards, before they are held
     groups = []
     for node in on.nodes:
         group = limits.group(f"{len(on.nodes)}-{node.name}", SHARE)

@@ -63,7 +63,7 @@ def main(
         except (Missing, RuntimeError) as error:
             sys.exit(f"scripts/cluster: {error}")
         except BaseException:
-            if not ended.is_set():  # whatever the signal has interrupted may raise something else
+            if not ended.is_set():  # after a signal, the interrupted code may raise anything
                 raise
         finally:
             _on_signals(signal.SIG_IGN)  # it is ending already

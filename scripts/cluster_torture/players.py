@@ -60,7 +60,7 @@ class Players(Threads):
 
     @property
     def replaced(self) -> int:
-        """How many open sockets were closed because of a handshake that the player had given up."""
+        """How many open sockets were closed when the service read a given-up handshake late."""
         return sum(side.replaced for match in self.matches for side in match.sides)
 
     def _work(self) -> None:

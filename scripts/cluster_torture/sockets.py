@@ -22,8 +22,8 @@ THINK_S: Final = 0.6
 
 CONNECT_S: Final = 2.0
 SILENT_S: Final = 2.0
-"""Seconds without a message after which a player sends a ping. If as many seconds bring no message
-again, the player opens another socket."""
+"""Seconds without a message after which a player sends a ping. After as many more seconds without a
+message, the player opens another socket."""
 
 AGAIN_S: Final = 0.2
 MATCH_S: Final = 180.0

@@ -29,7 +29,8 @@ FAULTS: Final = (
 
 _DELAY_S: Final = 0.2
 _HELD_S: Final = 30.0
-"""Seconds for which an answer is held, unless the client gives up first. It does after one."""
+"""Seconds for which an answer is held, unless the client gives up first. The journeys' clients give
+up after one second."""
 
 _BAD_GATEWAY: Final = (
     b"HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>"

@@ -91,7 +91,7 @@ class LeaseNode:
         self.drops += 1
 
     async def sample(self) -> None:
-        """Note for ever for which shards the node answers."""
+        """Keep noting for which shards the node answers. Never returns."""
         while True:
             self.samples.append((time.perf_counter(), self.keeper.owned))
             await trio.sleep(SAMPLE_S)

@@ -18,7 +18,8 @@ import msgspec
 MARK_NAME: Final = "pgs.mark"
 
 _SIZE = 256
-"""Bytes of the mark's file. It is rewritten in place after each commit, and always whole."""
+"""Bytes of `pgs.mark`, the file that says which database belongs in the folder. It is rewritten in
+place after each commit, and always whole."""
 
 State = Literal["making", "open", "closed"]
 

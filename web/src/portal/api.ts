@@ -74,7 +74,7 @@ export interface Versus {
 
 /** What a change by somebody else means for a write. */
 export interface Merge {
-  /** Reads again; returns what both have changed. If it is empty, nobody is asked. */
+  /** Reads again; returns what both people have changed. If that is nothing, nobody is asked. */
   compare(): Promise<Versus[]>;
   /** The body to send after `compare`. It includes the changes that the other person has saved. */
   body(): object;
@@ -85,7 +85,7 @@ export interface Questions {
   /** Asks for a code, which opens the step-up window. `what` names the act, `refused` says why. */
   stepUp(what: string, refused: Refused): Promise<boolean>;
   signInAgain(): Promise<boolean>;
-  /** Somebody else has changed the account. `versus`: what both have changed, if that is known. */
+  /** Somebody else has changed the account. `versus`: what both people have changed, if known. */
   goOnDespiteChange(what: string, versus: Versus[] | null): Promise<boolean>;
   /** The write succeeded after a change by somebody else that does not conflict with it. */
   tellMerged(): void;
@@ -211,7 +211,7 @@ export class Api {
     return this.#again<T>(() => this.#send('POST', path, body));
   }
 
-  /** Asks what a refusal leads to, until the write may be sent again. Otherwise it rejects. */
+  /** Asks the person what a refusal requires. Rejects unless the write may be sent again. */
   async #beforeAgain(what: string, refused: Refused, merge?: Merge): Promise<void> {
     const questions = this.#questions;
     if (questions === null) throw refused;

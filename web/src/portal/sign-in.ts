@@ -1,6 +1,7 @@
 /**
  * Signing in with the issuer: authorization code with PKCE. The token stays in memory. A hidden
- * frame renews it without a page, and a small window asks again where the issuer wants that.
+ * frame renews it without showing a page, and a small window asks again where the issuer wants
+ * that.
  */
 
 export interface PortalData {
@@ -91,7 +92,7 @@ class AnotherPerson extends Error {}
 export class SignIn {
   readonly #data: PortalData;
   #token: string | null = null;
-  /** Who is signed in, by the issuer's id. What this page shows is theirs. */
+  /** The issuer's id of the person who is signed in, and whose data this page shows. */
   #person: unknown = null;
   #forgotten = false;
   #discovered: Promise<Discovered> | null = null;
@@ -152,7 +153,7 @@ export class SignIn {
     sessionStorage.removeItem(SIGNED_OUT);
   }
 
-  /** Gets a new token without a page. Returns whether it worked; one at a time. */
+  /** Gets a new token without showing a page; returns whether it worked. Calls share a renewal. */
   renew(): Promise<boolean> {
     if (isSignedOut()) return Promise.resolve(false);
     this.#renewing ??= this.#silently().finally(() => (this.#renewing = null));

@@ -13,8 +13,8 @@ from pgs.storage.transactions import Tx
 from pgs.storage.webhooks import failing_endpoints
 
 PAGE = 500
-"""Rows in one page, and thus the most in one transaction. The writer needs a few milliseconds for
-them."""
+"""Rows of the attempt log in one page, and thus the most in one transaction. The writer needs a few
+milliseconds for them."""
 
 
 async def prune_attempts(parts: Parts, directory: PartnerDirectory) -> None:

@@ -12,8 +12,8 @@ long."""
 
 OPEN_MAX_S = 30.0
 """Seconds of the longest pause without calls. The pause doubles with each try that fails. The
-longest pause is half of the longest time between two asks for the same seat. So even if one seat
-always fails, other seats are tried in between."""
+longest pause is half as long as `RETRY_MAX_S`, the longest time until a seat that always fails is
+asked for again. So other seats are tried in between."""
 
 BreakerState = Literal["closed", "half-open", "open"]
 

@@ -14,8 +14,8 @@ from pgs.storage.key_uses import key_uses_of, put_key_use
 from pgs.storage.transactions import StoreOutage, Tx, WriterFull
 
 ROUND_S = 60.0
-"""Seconds between two searches for last uses that have to be written. The admin API shows the uses
-in memory, so nobody sees the delay."""
+"""Seconds between two searches for keys whose last use has to be written. The admin API shows the
+uses in memory, so nobody sees the delay."""
 
 FLUSH_S = 1.0
 """Seconds that a stop gives the last write of uses. If that write fails, at most the uses of the

@@ -25,8 +25,8 @@ from pgs.http.transport.asgi import Headers
 VERSION_HEADER = b"x-service-api-version"
 
 VERDICTS_MAX: Final = 10_000
-"""Keys whose verdicts are kept, about 500 bytes each. When one more key calls, all verdicts
-are dropped, and each is made again when its key calls."""
+"""Keys for which the result of the checks of key and account is kept, about 500 bytes each. When
+one more key calls, all results are dropped, and each key is checked again when it next calls."""
 
 _RATE_LIMITED = refuse("rate_limited")
 _INVALID_KEY = refuse("invalid_key")

@@ -8,7 +8,8 @@ import structlog
 from pgs.http.transport.asgi import OnEvent, ignore_event
 
 LINES_PER_S: Final = 10
-"""Lines of one kind in a second. They are enough to show a flood; the rest are counted."""
+"""Lines of one kind that the log gets in a second. They are enough to show a flood; the rest are
+counted."""
 
 _log = structlog.get_logger("pgs.http")
 

@@ -17,7 +17,7 @@ _DATE_S: Final = 1.0
 """Seconds for which a `Date` header is used again. Its value has whole seconds."""
 
 TEMPLATES_MAX: Final = 256
-"""Templates that are kept. The interface has some dozens of kinds of answers."""
+"""Templates of responses that are kept. The interface has some dozens of kinds of answers."""
 
 _SLOT: Final = b"\0%d"
 """Stands for a value while a template is made. No value of a header has a NUL."""

@@ -48,11 +48,11 @@ function useKeys({ api, environment, tell }: PageProps) {
   return { value, error, keys, doing, minted, setMinted, asked, ask, create, rotate, revoke };
 }
 
-/** The members whose addresses name who made a key. */
+/** The members, by whose addresses the page names who made a key. */
 function useMembers(api: Api): readonly Member[] {
   const [members, set] = useState<readonly Member[]>([]);
   useEffect(() => {
-    // If that fails, the page names who made a key by the user id.
+    // If that fails, the page shows the user id of whoever made a key.
     api
       .read<{ members: Member[] }>('members?limit=500')
       .then((read) => set(read.members), () => {});

@@ -196,7 +196,7 @@ function Answer({ match, life, news, error }: AnswerProps) {
   return <strong>Both are seated. Their frames are loading.</strong>;
 }
 
-/** The short names of the two players in a sentence with their ids. */
+/** Returns a sentence with the two players' short names in place of their ids. */
 const nameIn = ({ tried }: Match, text: string) =>
   tried.players.reduce(
     (said, player) => said.replaceAll(player.playerId, player.displayName),

@@ -5,7 +5,7 @@ import type { Api, Environment } from '../api';
 import { latestFinal } from '../parts/days';
 import type { Range, Usage } from '../words/usage';
 
-/** Returns the usage of a range that is chosen by the latest final day. */
+/** Returns the usage of the range that `rangeOf` returns for the latest final day. */
 export async function readToLatest(
   api: Api,
   environment: Environment,

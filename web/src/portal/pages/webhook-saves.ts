@@ -17,7 +17,7 @@ export interface SaveLog {
 }
 
 export interface Saves {
-  /** Attempts since then went to the address, in epoch seconds. 0: all, as far as is known. */
+  /** From this epoch second on, attempts went to the address. 0: all did, as far as is known. */
   since: number;
   /** When the address was last saved. Saving it again clears the failures. 0: not known. */
   last: number;

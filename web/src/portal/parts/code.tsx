@@ -55,8 +55,8 @@ interface CodeFormProps {
 }
 
 /**
- * What the field says is wrong. If codes are locked, it says so from the start, unless a code is
- * refused before the lock has been read.
+ * The fault that the field shows, and what sets it. If codes are locked, the field says so from the
+ * start, unless a code is refused before the lock has been read.
  */
 function useProblem(api: Api) {
   const [problem, setProblem] = useState('');
@@ -143,8 +143,8 @@ interface Enrolment {
 const grouped = (secret: string) => secret.replace(/(.{4})(?=.)/g, '$1 ');
 
 /**
- * Enrols an authenticator: shows its secret once. The first code puts it in force. A new `turn`
- * enrols again, 0 not at all.
+ * Enrols an authenticator, whose secret is shown once. Its first code puts it in force. Each new
+ * `turn` enrols again; while `turn` is 0, nothing is enrolled.
  */
 export function useEnrolment(api: Api, turn: number) {
   const [enrolment, setEnrolment] = useState<Enrolment | null>(null);

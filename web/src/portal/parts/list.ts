@@ -9,8 +9,8 @@ export const ENTRIES_MAX = 10_000;
 /** Entries of a page unless the caller asks for fewer: the most that the service sends at once. */
 export const PAGE = 500;
 /**
- * How many pages one read takes. Filters may leave few entries of a page, or none, and a long list
- * is read again with all its pages.
+ * How many pages one read takes, at most. It takes several where filters leave few entries of a
+ * page, or none, and when a long list is read again.
  */
 const PAGES_MAX = 10;
 
@@ -26,8 +26,8 @@ export interface List<T> {
   error: unknown;
   more(): void;
   /**
-   * Reads as many entries as there are now, and those that the last read has failed to add. Does
-   * nothing while a read is under way.
+   * Reads again as many entries as the list has, and those that a read which failed was to add.
+   * Does nothing while a read is under way.
    */
   readAgain(): Promise<void>;
 }

@@ -22,7 +22,7 @@ export const canBeRead = (text: string, background: string) =>
 
 /**
  * Returns the text colour with the least share of black or of white that can be read on the
- * background, or null if one of the two is no colour.
+ * background, or null if `text` or `background` is no colour.
  */
 export function mendedText(text: string, background: string): string | null {
   if (!isColour(text) || !isColour(background)) return null;

@@ -128,7 +128,7 @@ export function nextOf(attempt: Attempt, all: readonly Attempt[]): string {
     : 'No further try. The result waits in the feed.';
 }
 
-/** The body of a nudge. All tries of one send the same. */
+/** The body of a nudge. All tries of a nudge send the same body. */
 export function bodyOf(attempt: Attempt, all: readonly Attempt[], partnerId: string): string {
   const first = all.find((other) => other.nudgeId === attempt.nudgeId && other.try === 1);
   const at = (first ?? attempt).at;
