@@ -8,6 +8,7 @@ import trio
 import trio.testing
 
 from pgs.http.transport.accepted_socket import SocketLimits
+from pgs.http.transport.inputs import Inputs
 from pgs.http.transport.lane_connection import LaneConnection
 from pgs.http.transport.lane_socket import LaneSocket
 from pgs.http.transport.limits import ServerLimits
@@ -29,7 +30,7 @@ def _pair() -> tuple[trio.SocketStream, socket.socket]:
 
 
 def _connection(stream: trio.SocketStream) -> LaneConnection:
-    lane: Any = SimpleNamespace(now=trio.current_time)
+    lane: Any = SimpleNamespace(now=trio.current_time, inputs=Inputs())
     owner: Any = "owner"
     # Nothing is sent, so what `send_all` returns does not matter.
     return LaneConnection(lane, _config(), owner, stream, stream.send_all)  # type: ignore[arg-type]

@@ -100,6 +100,7 @@ class GuardedServer(TCPServer):
             except LeaveLane as left:
                 rest = left.with_traceback(None)  # its traceback would keep the lane in memory
             finally:
+                connection.leave()
                 self._lane = None
             upgrade = lane.find_upgrade(rest.raw)
             # If this process did not run for a while, the client may have given this handshake up.

@@ -18,6 +18,7 @@ from pgs.http.transport.direct import DirectAnswer, DirectApp, DirectRequest
 from pgs.http.transport.edge import Edge, shown
 from pgs.http.transport.exchange import CRASH, answer_to, report_crash
 from pgs.http.transport.head_cache import HeadReader
+from pgs.http.transport.inputs import Inputs
 from pgs.http.transport.plain_heads import END, PlainHead, may_become_plain
 from pgs.http.transport.response_heads import ResponseHeads, root_of
 from pgs.http.transport.upgrades import Upgrade, read_upgrade
@@ -68,11 +69,13 @@ UNFINISHED: Final = Unfinished()
 class Lane:
     """What the lanes of all connections of one listener share.
 
-    `now` is trio's clock. Make a lane inside the trio run.
+    `now` is trio's clock. `inputs`, whose `run` the listener runs, has the input of each
+    connection. Make a lane inside the trio run.
     """
 
     def __init__(self, edge: Edge, app: DirectApp) -> None:
         self.now = trio.lowlevel.current_clock().current_time
+        self.inputs = Inputs()
         self.edge = edge
         self._app = app
         self._heads = ResponseHeads(edge.settings.current_version)

@@ -8,7 +8,6 @@ from math import inf
 from typing import Final
 
 import trio
-from trio.lowlevel import wait_readable
 
 from pgs.http.transport.asgi import Message
 from pgs.http.transport.lane import Call, Lane, Unfinished
@@ -50,15 +49,17 @@ class LeaveLane(Exception):
 class LaneConnection:
     """The lane of one connection.
 
-    The time limit of a wait is a number, `_until`, which `sweep` compares with the clock. With
-    `notify_closing`, which closes nothing, `sweep` wakes a wait that has taken too long. A cancel
-    scope for each wait would cost a tenth of the whole request.
+    The time limit of a wait is a number, `_until`, which `sweep` compares with the clock. `sweep`
+    wakes a task that has waited for too long. A cancel scope for each wait would cost a tenth of
+    the whole request.
     """
 
     __slots__ = (
         "_answered",
         "_config",
         "_fd",
+        "_full",
+        "_input",
         "_lane",
         "_late",
         "_owner",
@@ -84,6 +85,8 @@ class LaneConnection:
         self._stream = stream
         self._send = send
         self._fd = stream.socket.fileno()
+        self._input = lane.inputs.enter(self._fd)
+        self._full = False  # the last read took as much as it could, so there may be more
         self._raw = b""
         self._answered = 0
         self._phase = _IDLE
@@ -116,7 +119,11 @@ class LaneConnection:
                 self._config.on_event("head_timeout")
             if self._phase in (_Phase.IDLE, _Phase.HEAD):
                 self._phase = _Phase.OVER
-            trio.lowlevel.notify_closing(self._fd)
+            self._input.wake()
+
+    def leave(self) -> None:
+        """Wait for no more input. Every connection calls this at its end."""
+        self._lane.inputs.leave(self._fd, self._input)
 
     def end(self) -> None:
         """End the connection if it is idle."""
@@ -168,13 +175,18 @@ class LaneConnection:
         wait yet, learns from `_late` that its time is over.
         """
         while not self._late:
+            if self._full:
+                await trio.lowlevel.checkpoint()
+            else:
+                await self._input.wait()
             try:
-                await wait_readable(self._fd)
                 data = os.read(self._fd, READ_BYTES)
             except BlockingIOError:
+                self._full = False
                 continue
-            except (OSError, trio.ClosedResourceError):
+            except OSError:
                 return False
+            self._full = len(data) == READ_BYTES
             self._raw = self._raw + data if self._raw else data
             return bool(data) and not self._late
         return False

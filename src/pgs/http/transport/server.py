@@ -11,6 +11,7 @@ from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.config import Sockets
 from hypercorn.utils import LifespanTimeoutError
 
+from pgs.http.transport import inputs
 from pgs.http.transport.asgi import App, OnEvent, ignore_event
 from pgs.http.transport.edge import Edge
 from pgs.http.transport.hypercorn_connection import GuardedServer
@@ -77,7 +78,7 @@ async def serve(
         on_event,
         _room_for(limits.max_connections),
         app.refuse if isinstance(app, Edge) else None,
-        Lane(app, app.direct) if lane and isinstance(app, Edge) and app.direct else None,
+        _lane_of(app) if lane else None,
     )
 
     async def stopped() -> None:
@@ -90,6 +91,7 @@ async def serve(
         async with trio.open_nursery() as nursery:
             if config.lane is not None:
                 nursery.start_soon(config.sweep)
+                nursery.start_soon(config.lane.inputs.run)
             await hypercorn.trio.run.worker_serve(
                 ASGIWrapper(app),
                 config,
@@ -101,6 +103,13 @@ async def serve(
     except* LifespanTimeoutError:
         on_event("lifespan_timeout")
         _log.warning("lifespan_timeout")
+
+
+def _lane_of(app: App) -> Lane | None:
+    """Return the lane to an edge's application, or None if it has none or the system no epoll."""
+    if not (isinstance(app, Edge) and app.direct and inputs.AVAILABLE):
+        return None
+    return Lane(app, app.direct)
 
 
 def _room_for(connections: int) -> int:
