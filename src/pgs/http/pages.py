@@ -1,9 +1,9 @@
 """The published documents: the guide, the reference, the changelog and the list of errors.
 
-They are rendered once, when the application is first made. `/` leads to these documents, and the
-paths of the portal can be added. A HEAD is answered like a GET, without the body. Any other path or
-method is answered with a JSON error, except that a browser gets a page for an unknown path below
-`/docs/`.
+They are rendered once, when the application is first made. `/` leads to these documents. If there
+is a portal, its paths are served too. A HEAD is answered like a GET, without the body. Any other
+path or method is answered with a JSON error, except that a browser gets a page for an unknown path
+below `/docs/`.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping

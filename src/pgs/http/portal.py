@@ -42,7 +42,7 @@ WINDOW_MARK: Final = "w."
 """First characters of the `state` of a sign-in in a small window that the portal has opened. At the
 end of the sign-in, the issuer sends the small window to `/portal/signed-in`. The document there
 passes the issuer's answer to the window that opened the small one. `Cross-Origin-Opener-Policy`
-would separate the two windows, so that document is sent without it."""
+would separate the two windows, so this document is sent without it."""
 
 _PREVIEW_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; base-uri 'none'; "

@@ -27,14 +27,16 @@ class Pins(msgspec.Struct, frozen=True):
 
 
 class StepUp(msgspec.Struct, frozen=True, rename="camel"):
-    """The windows and the lock of the caller's authenticator.
+    """The caller's step-up windows, and the lock of the caller's authenticator.
 
-    A right code opens two windows for the caller's sign-in. `until` is the time at which the longer
-    one closes, and `fresh_until` the time at which the shorter one closes, in epoch seconds. Each
-    time is absent while its window is closed. `locked_until` is the end of the lock, absent if
-    there is no lock or only a reset ends it. `needs_reset`: no code is checked until another admin
-    or the operator resets the authenticator. `tries_left`: after a wrong code, how many more wrong
-    codes in a row set a lock; absent otherwise.
+    A right code opens two windows for the caller's sign-in, in which the caller may make calls that
+    need step-up. `until` is the time at which the longer window closes. `fresh_until` is the time
+    at which the shorter one closes; calls that create a credential or switch the account on need
+    this one. Both are in epoch seconds. Each time is absent while its window is closed.
+    `locked_until` is the end of the lock, absent if there is no lock or only a reset ends it.
+    `needs_reset`: no code is checked until another admin or the operator resets the authenticator.
+    `tries_left`: after a wrong code, how many more wrong codes in a row set a lock; absent
+    otherwise.
     """
 
     enrolled: bool

@@ -26,8 +26,8 @@ LIFE_S: Final = 50.0
 60 s; the page asks for the next stream before that."""
 
 LOOK_S: Final = 1.0
-"""Seconds between two checks of how many calls the rate limit leaves, and of the subscriber's
-access."""
+"""Seconds between two checks of the subscriber's access, and of how many calls the rate limit still
+allows the account. The stream reports that number when it has changed."""
 
 COME_AGAIN_MS: Final = 500
 """Milliseconds that a page waits before it asks again for a stream that has ended. The page misses

@@ -32,8 +32,8 @@ class MemberRecord(msgspec.Struct, frozen=True, rename="camel"):
 class ListedMember(MemberRecord, frozen=True, rename="camel"):
     """A member in the list. `has_authenticator` says whether one is in force.
 
-    Only admins see it: somebody who stole the sign-in of a member without an authenticator could
-    connect one of their own.
+    Only admins see it, because it shows which members have no authenticator: somebody who stole the
+    sign-in of such a member could connect an authenticator of their own.
     """
 
     has_authenticator: bool | UnsetType = UNSET

@@ -1,8 +1,8 @@
 """Reads a request's body into a typed value, or into a plain 400 that names the field at fault.
 
 Apart from names of fields, the message repeats nothing that the client sent. msgspec 0.22 accepts
-`\\u0000` in texts and repeated names, and this module refuses both. msgspec also reads integers of
-up to 4,300 digits; the types of the fields bound them. Besides its own errors, msgspec raises
+repeated names, and `\\u0000` in texts; this module refuses both. msgspec also reads integers of up
+to 4,300 digits; the types of the fields bound them. Besides its own errors, msgspec raises
 RecursionError for deep nesting and UnicodeDecodeError for broken UTF-8. msgspec itself refuses NaN,
 infinities, lone surrogates, a byte order mark, UTF-16, and `100.0`, `1e2` or `true` for an integer.
 """
@@ -31,9 +31,9 @@ integer is the fault. Every field takes far fewer digits. The first reading acce
 does, up to 4,300 digits."""
 
 MAX_SAFE_INTEGER: Final = 2**53
-"""Units, such as cents or seconds, that an integer in a body may be above or below zero. A JSON
-reader that keeps numbers as doubles, as many do (RFC 8259, section 6), represents every integer
-within these bounds exactly."""
+"""Units, such as cents or seconds, in the greatest integer that a body's field takes. The least
+integer is the negative of it. A JSON reader that keeps numbers as doubles, as many do (RFC 8259,
+section 6), represents every integer within these bounds exactly."""
 
 SafeInt = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
 """An integer field of a request. Its values are exact in JSON and fit into a bigint column."""

@@ -51,7 +51,7 @@ def answer_to_failure(request: Request, principal: object, failure: Exception) -
 
 
 def event_behind(failure: Interrupted) -> str | None:
-    """Return the event that counts what interrupted a call; None if an actor has counted it."""
+    """Return the event to count for an interrupted call; None if an actor has counted one."""
     if isinstance(failure.__cause__, StoreOutage):
         return "read_failed"
     return "overloaded" if type(failure.__cause__) in (Overloaded, WriterFull) else None

@@ -192,7 +192,7 @@ class EmbedApp:
         policy = content_security_policy(nonce, ancestors, self._services.base_url).encode()
         headers = (*_DOCUMENT_HEADERS, (b"content-security-policy", policy))
         if takes_coding(_accepted(scope), b"gzip"):
-            # The document contains no secret whose length could show through the compression.
+            # The document contains no secret that the length of its compressed form could reveal.
             coded = gzip.compress(content, mtime=0)
             return Page(coded, (*headers, (b"content-encoding", b"gzip")))
         return Page(content, headers)

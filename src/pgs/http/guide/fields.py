@@ -18,8 +18,9 @@ _LIMITS: Final = (
 """The limits that a value's schema may have, each with its text in a table."""
 
 _WHOLE: Final = 2**53
-"""Units, such as cents, that an integer in a body may be above or below zero if its field has no
-narrower limits. Tables of fields do not list this limit, because it says nothing about a field."""
+"""Units, such as cents, in the greatest integer that a body's field takes if it has no narrower
+limits. The least integer is the negative of it. Tables of fields do not list these two limits,
+because they say nothing about a field."""
 
 
 def parameter_rows(endpoint: Endpoint) -> list[str]:

@@ -151,8 +151,8 @@ async def _start(call: Call) -> int | Refusal | BadRequest:
 async def _tell_of_rewound(call: Call, position: int, head: int) -> Refusal:
     """Refuse a cursor that is ahead of the feed, which happens after an old copy was restored.
 
-    This is reported in the log, the metrics and the account's event log: once for each feed since
-    the start, and again if the event log could not be written.
+    The process reports this once for each feed, in the log, the metrics and the account's event
+    log. If the event log could not be written, the next such cursor is reported again.
     """
     parts, principal = call.services.parts, call.principal
     owner = (principal.partner_id, principal.environment)
