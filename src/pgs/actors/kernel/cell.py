@@ -296,11 +296,11 @@ class Cell:
     # --- failures
 
     def _refused(self, error: Exception, envelope: Envelope) -> bool:
-        """Fail an ask if the error left everything unchanged; return whether that was so.
+        """Fail an ask whose error changed nothing, and return True; otherwise return False.
 
-        That is so if there was no room, or if the ask's write failed. Any other error, and any
-        error of an event, ends this life of the actor. An event is then lost; only the rows show
-        the change that it reported.
+        Nothing was changed if there was no room, or if the ask's write failed. Any other error, and
+        any error of an event, ends this life of the actor. An event is then lost; only the rows
+        show the change that it reported.
         """
         if not envelope.is_ask:
             return False

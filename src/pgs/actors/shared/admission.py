@@ -21,8 +21,8 @@ from pgs.domain.token_buckets import (
 K = TypeVar("K")
 
 KEPT: Final = 10_000
-"""Buckets that are kept before the full ones are searched for and dropped. A full bucket behaves
-like a new one, and a player's bucket is full again after three seconds."""
+"""Buckets that are kept in memory before a search drops the full ones. A full bucket behaves like a
+new one, and a player's bucket is full again after three seconds."""
 
 HOLD_S: Final = 1.0
 """Seconds for which a refusal is held back from a caller who ignores refusals. A flood then costs

@@ -3,17 +3,17 @@
 from typing import Literal
 
 BREAK_AFTER = 5
-"""Seats or payouts in a row, each counted once, that get no answer before calls stop. Fewer could
-be chance. A single one that fails again and again must not stop the others."""
+"""Seats or payouts in a row without an answer, after which calls stop. Fewer could be chance. Each
+is counted once, so that a single one that fails again and again does not stop the others."""
 
 OPEN_MIN_S = 2.0
 """Seconds without calls after the breaker has opened. A server that restarts needs about as
 long."""
 
 OPEN_MAX_S = 30.0
-"""Seconds of the longest pause without calls. The pause doubles with each try that fails. The
-longest pause is half as long as `RETRY_MAX_S`, the longest time until a seat that always fails is
-asked for again. So other seats are tried in between."""
+"""Seconds of the longest pause without calls. The pause doubles with each try that fails. Once
+a seat has failed for some minutes, the requests for it are about `RETRY_MAX_S` apart, twice the
+longest pause. So other seats are tried in between."""
 
 BreakerState = Literal["closed", "half-open", "open"]
 

@@ -68,11 +68,11 @@ class KeyUses:
     async def write(
         self, coarse_s: int = COARSE_S, belongs: Callable[[str], bool] = _every_partner
     ) -> None:
-        """Write each use of a key that is more than `coarse_s` seconds newer than the last written.
+        """Write the last use of each key.
 
-        A key's first use since the start is always written.
-        A partner's uses are one transaction. Partners for which `belongs` is false are left out.
-        Raises what the store raises.
+        A key is skipped if this process has written a use of it that is at most `coarse_s` seconds
+        older. Partners for which `belongs` is false are left out. A partner's uses are one
+        transaction. Raises what the store raises.
         """
         due: dict[str, dict[str, int]] = {}
         for (partner_id, key_id), used_at in self._used.items():
