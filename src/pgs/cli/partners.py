@@ -148,7 +148,7 @@ def reset_authenticator(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """Remove a member's lost authenticator. First make sure that the member asks for it."""
+    """Remove a member's lost authenticator. First verify that the request is from this member."""
     make_sure(
         f"This removes the authenticator of {uid}, who can make no sensitive change until they "
         "enrol a new one.",

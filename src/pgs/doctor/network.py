@@ -72,7 +72,7 @@ def _free_addresses(config: Config) -> Finding:
 
 
 def base_url(config: Config) -> Finding:
-    """Return whether the address that sessions give to players is set, and is https."""
+    """Return whether PGS_BASE_URL, the address of the service for players, is set and is https."""
     if not config.base_url:
         return Finding(
             "base_url",

@@ -1,4 +1,4 @@
-"""Creates partners that are ready to play, with the account commands, for the demo and scripts."""
+"""Uses the account commands to create partners that are ready to play, for the demo and scripts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -131,7 +131,10 @@ class ParsedToken(HidesSecrets, msgspec.Struct, frozen=True):
 
 
 def parse_token(text: str) -> ParsedToken | TokenFault:
-    """Return the parsed token, or its fault if it is invalid whatever its key. Takes any string."""
+    """Return the parsed token, or the fault that makes it invalid. Takes any string.
+
+    The token's signature and claims are not checked.
+    """
     parts = text.split(".") if len(text) <= TOKEN_MAX else []
     if len(parts) != 3:
         return "not_a_jwt"

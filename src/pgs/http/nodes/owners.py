@@ -16,7 +16,8 @@ class Owners(Protocol):
     def owner_of(self, shard: int, /) -> Node | None:
         """Return the owner of a shard; None if there is none, or none that may answer now.
 
-        Returns `me` only while this node may answer for the shard from memory. Never waits.
+        Returns `me` only while no other node answers for the shard (`pgs.domain.leases`). Never
+        waits.
         """
         ...
 

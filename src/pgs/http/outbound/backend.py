@@ -26,8 +26,8 @@ from pgs.http.outbound.resolver import look_up
 from pgs.http.outbound.tls import Tls
 
 HEAD_MAX: Final = 32 * 1024
-"""Bytes of a response before its body, interim responses included: four times the head that large
-servers allow."""
+"""Bytes of a response before its body, interim responses included: four times the 8 KiB that
+common proxies allow for a head."""
 
 WIRE_MAX: Final = 256 * 1024
 """Bytes that a try reads from its socket, TLS included. That is several times a long certificate

@@ -15,8 +15,8 @@ from pgs.http.api.body import decode_object
 from pgs.http.outbound.fetch import JsonClient, NotFetched
 
 CALL_S: Final = 8.0
-"""Seconds for a whole call, as the interface says; connecting may take 2 s of that. A call for
-a seat, which waits 10 s for the charge, therefore still learns the server's answer."""
+"""Seconds for a whole call, as the interface says; connecting may take 2 s of that. A
+partner's seat call waits 10 s for the charge, so it still learns the server's answer."""
 
 ANSWER_BYTES: Final = 4096
 """Bytes of an answer. A valid one has one short field, so this is more than a hundred times what is

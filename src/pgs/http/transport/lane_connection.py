@@ -14,8 +14,8 @@ from pgs.http.transport.lane import Call, Lane, Unfinished
 from pgs.http.transport.listener_config import Connection, GuardedConfig
 
 READ_BYTES: Final = 64 * 1024
-"""Bytes of one read, as many as a body may have by default. Once that many are kept from a client
-whose call is held, no more is read."""
+"""Bytes of one read, as many as a body may have by default. While a call is held, what its
+client sends is kept; once that many bytes are kept, no more is read."""
 
 _GONE: Final = {"type": "http.disconnect"}
 

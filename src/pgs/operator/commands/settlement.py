@@ -204,8 +204,8 @@ async def _outcome(core: Core, item_id: str, tries: dict[str, int]) -> str | Non
     if one is None:
         return "decided"
     items = _items(core, one)
-    # The tries of a decided item are forgotten before its row shows the decision, so fewer tries
-    # mean that it is about to be decided.
+    # As many tries as before: the answer has not come yet. Fewer: the item is decided and its tries
+    # are forgotten, but the row that was read did not show that yet.
     if any((item.tries or 0) <= tries.get(item.id, -1) for item in items):
         return None
     return "; ".join(f"{item.id}: {item.last_answer}" for item in items) or "decided"
