@@ -98,7 +98,7 @@ class Lines:
         self._queue: SimpleQueue[bytes | None] = SimpleQueue()
         self._closing = threading.Event()
         self._given_up = threading.Event()
-        self._no_room = 0  # threads that log add to it without a lock: two may count as one
+        self._no_room = 0  # threads add to it without a lock, so two lost lines may count as one
         self._not_written = 0  # counted by the thread that writes
         self._told = 0
         self._torn = False  # the file ends in the middle of a line

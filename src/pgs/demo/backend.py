@@ -68,8 +68,9 @@ class Backend:
     async def results(
         self, cursor: str | None = None, wait_s: int = 0, since: int | None = None
     ) -> Exchange:
-        """Read the results feed after a cursor, or without one from `since` (epoch seconds) on.
+        """Read the results feed after a cursor.
 
+        Without a cursor, read it from the start, or from `since` (epoch seconds) if that is given.
         With `wait_s`, wait at most that long for rows.
         """
         return await self._call(calls.results(cursor, wait_s, since=since))
@@ -84,7 +85,8 @@ class Backend:
 
     async def _call(self, call: Call[Any]) -> Exchange:
         try:
-            # The demo shows answers as they were sent, so take the whole answer and not a record.
+            # `call` would return only the fields that the client library reads. The demo shows the
+            # whole answer as it was sent, so this copy of `call` returns the answer itself.
             answer: Answer = await self._client.send(
                 Call(
                     call.method, call.path, _whole_answer, call.sent, call.echo, held_s=call.held_s

@@ -90,7 +90,7 @@ def last_month(now: int) -> int:
 
 
 def beginning(now: int) -> int:
-    """Return when the demo's past begins, in epoch seconds: with the month that it bills."""
+    """Return when the demo's past begins, in epoch seconds: at the start of the billed month."""
     return start_of(first_day(last_month(now)))
 
 

@@ -219,7 +219,7 @@ def _refused(status: int, words: str) -> Response:
 
 
 def origins_of(sock: socket.socket) -> tuple[str, ...]:
-    """Return the origins at which browsers here reach a bound socket, the usual one first."""
+    """Return the origins at which this machine's browsers reach a bound socket, the usual first."""
     port = sock.getsockname()[1]
     return (f"http://127.0.0.1:{port}", f"http://localhost:{port}")
 

@@ -1,7 +1,8 @@
 """A paid seat: the request for it, and the states of its stake.
 
-A seat is also a row of the results feed. The rules of `matches.py` and `payouts.py` raise its
-`revision`. The plan that writes it sets its `position`.
+Once it has a match, a seat is also a row of the results feed. The rules of `matches.py` and
+`payouts.py` raise its `revision`. Its `position` in the feed is set when it is written
+(`actors/seating/plan.py`).
 """
 
 from typing import Literal
