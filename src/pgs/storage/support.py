@@ -173,9 +173,9 @@ def _bounds(span: Span, before: TimedMatch | None) -> Params:
         "before_ended_at": edge[0],
         "before_match_id": edge[1],
         "first_id": ids.first_id(ids.MATCH, span.since),
-        # Running matches whose ids are below this one are read. They are all that were made before
-        # the second `edge[0]`, and of those made in that second the ones with ids below `edge[1]`.
-        # `edge[1]` may be made in another second: the time of an ended match is its end.
+        # Running matches with ids below this one are older than `edge`: they were made before the
+        # second `edge[0]`, or in that second and have ids below `edge[1]`. `edge[1]` alone does not
+        # decide, since it may be from another second: the time of an ended match is its end.
         "before_id": min(max(edge[1], earliest), ids.first_id(ids.MATCH, edge[0] + 1)),
     }
 

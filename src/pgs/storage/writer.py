@@ -99,7 +99,7 @@ class Writer:
         self._waiting: deque[Job] = deque()
         # Submitted since the last `_hand_over`.
         self._gathered: list[Job] = []
-        # The task that hands over, while nothing is gathered.
+        # The task that hands jobs over to the thread, while it sleeps because there are none.
         self._handing: trio.lowlevel.Task | None = None
         self._token: trio.lowlevel.TrioToken | None = None
         self._thread: threading.Thread | None = None

@@ -186,8 +186,9 @@ class Client:
     def follow(self, store: FeedStore, *, wait_s: int = WAIT_S) -> Iterator[tuple[Row, ...]]:
         """Yield rows as they appear, after the store has taken them, until the caller stops.
 
-        Failures that may pass are logged and waited out. Act on rows that are in the store: if your
-        program ends before it has handled a yielded row, the row is not yielded again.
+        Failures that may pass are logged and waited out. Take the rows on which you act from the
+        store: if your program ends before it has handled a yielded row, the row is not yielded
+        again.
         """
         while True:
             yield self._run(wait_for_rows(self._feed(), wait_s), store)
@@ -237,7 +238,7 @@ class Client:
         return self.send(calls.write_theme(fields))
 
     def send(self, call: Call[T]) -> T:
-        """Make a call that `pgs_client.calls` has made."""
+        """Carry out a call that a function of `pgs_client.calls` has returned."""
         return self._run(attempt(call, self._settings.timeouts, self._settings.retries))
 
     def _entries(self, page_after: Callable[[str | None], Call[Page[T]]]) -> Iterator[T]:

@@ -38,9 +38,9 @@ _CHANCE = SystemRandom().random
 class Timeouts:
     """Seconds that each part of a call may take.
 
-    `answer_s`: the longest silence of the service. It exceeds the 10 seconds for which the service
-    waits for its settlement. In a call that is held for the feed, the service may be silent for
-    `MARGIN_S` longer than it holds the call, whatever `answer_s` is.
+    `answer_s`: for how long the service may be silent. The default exceeds the 10 seconds for which
+    the service waits for its settlement. In a call that is held for the feed, the service may be
+    silent for `MARGIN_S` longer than it holds the call, whatever `answer_s` is.
     """
 
     connect_s: float = 5.0
@@ -207,7 +207,10 @@ def _retry_after(answer: Answer) -> float | None:
 
 @dataclass(frozen=True)
 class Feed:
-    """How the feed is read. `results` makes the call from a cursor and the seconds to be held."""
+    """How the feed is read.
+
+    `results` returns the call for a cursor and the seconds for which the service is to hold it.
+    """
 
     results: Callable[[str | None, int], Call[Page[Row]]]
     timeouts: Timeouts

@@ -231,8 +231,9 @@ class TrioClient:
     def follow(self, store: FeedStore, *, wait_s: int = WAIT_S) -> AsyncIterator[tuple[Row, ...]]:
         """Yield rows as they appear, after the store has taken them, until the caller stops.
 
-        Failures that may pass are logged and waited out. Act on rows that are in the store: if your
-        program ends before it has handled a yielded row, the row is not yielded again.
+        Failures that may pass are logged and waited out. Take the rows on which you act from the
+        store: if your program ends before it has handled a yielded row, the row is not yielded
+        again.
         """
         return _Following(lambda: self._run(wait_for_rows(self._feed(), wait_s), store))
 
@@ -281,7 +282,7 @@ class TrioClient:
         return await self.send(calls.write_theme(fields))
 
     async def send(self, call: Call[T]) -> T:
-        """Make a call that `pgs_client.calls` has made."""
+        """Carry out a call that a function of `pgs_client.calls` has returned."""
         return await self._run(attempt(call, self._settings.timeouts, self._settings.retries))
 
     def _entries(self, page_after: Callable[[str | None], Call[Page[T]]]) -> AsyncIterator[T]:

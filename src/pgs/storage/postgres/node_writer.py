@@ -1,8 +1,9 @@
 """The writer of one of several nodes. Its thread also takes and hands over shards, and beats.
 
 Everything that the node writes goes over one session, whose locks decide which shards the node
-owns. A job has the number of the session during which it was decided. Only the event loop raises
-that number, after it has dropped everything that it held in memory under the old number.
+owns. A job has the number of the session during which it was decided. After a session has ended,
+new jobs get the number of the next one only when the event loop has dropped everything that it held
+in memory during the old one.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class DatabaseInUse(StoreOutage):
 
 
 class WritingSession(Protocol):
-    """The part of a session that commits use. Tests provide it without a server.
+    """What the code that commits needs of a session. Tests provide it without a server.
 
     `number` counts the sessions of this process from 1. `warnings`: what the server has warned of
     since this list was last cleared.

@@ -10,8 +10,8 @@ from pgs.domain.leases import Last, Sightings, hold_from, starts_of
 class Holds:
     """The waits for previous owners that the sessions of one process have begun.
 
-    A session may end while it waits for a shard's previous owner. The next session of this process
-    finds only the ended session in the shard's row, but must wait for that owner, too.
+    A session may end while it waits for a shard's previous owner. Then the shard's row names only
+    the ended session, but the next session of this process must still wait for the owner before it.
     """
 
     def __init__(self) -> None:

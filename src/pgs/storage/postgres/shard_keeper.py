@@ -83,8 +83,9 @@ class Keeper:
         self._last_beat: float | None = None
         # By shard: when this node begins to answer for it, `inf` until it is prepared.
         self._own: dict[int, float] = {}
-        # By shard: from when this node may answer for each shard that the same request was granted.
-        # Each request makes a mapping of its own.
+        # By shard: the result of the request that took it. A result maps every shard that the
+        # request was granted to the time from which this node may answer for that shard. Each
+        # request makes a new mapping, so that `_begin` can tell its own from a later one.
         self._taking: dict[int, Mapping[int, float]] = {}
         self._giving: set[int] = set()
         self._sightings = Sightings()
