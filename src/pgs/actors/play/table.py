@@ -44,7 +44,7 @@ because the seats actor may have a thousand matches to end."""
 
 END_GRACE_S = 30
 """Seconds from the last move of a game until its match falls due. If the match has not ended by
-then because its table is gone, the table is opened again and has the match ended."""
+then because its table is gone, the table is opened again and asks for the match's end."""
 
 log = structlog.get_logger("pgs.table")
 

@@ -19,8 +19,9 @@ _HEADER = struct.Struct(">16s52xi28x")  # of SQLite's file format: the magic and
 _MAGIC = b"SQLite format 3\0"
 
 LATER_S: Final = 2.0
-"""Seconds by which the database's file may be younger than `pgs.mark` after a kill. A commit writes
-the database first and the mark immediately afterwards."""
+"""Seconds by which the database's file may be younger than `pgs.mark` after a kill, because a
+commit writes the database first and the mark immediately afterwards. A file that is younger by more
+was overwritten after the kill."""
 
 
 def judge(folder: Path, key_file: Path) -> Mark | None:
