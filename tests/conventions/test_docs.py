@@ -10,7 +10,6 @@ from pgs.actors.maintenance.chores import CHORES
 from pgs.config import Config
 from pgs.domain.roles import rank, rule_of
 from pgs.http.endpoint_table import ENDPOINTS as SURFACE
-from pgs.http.pages import make_pages
 from pgs.operator.commands import COMMANDS
 from tests.conventions.tree import ROOT, SOURCE, files
 
@@ -159,36 +158,6 @@ def test_the_readme_lists_the_query_parameters_of_each_call() -> None:
     assert documented == {
         f"{endpoint.method} {endpoint.path}": set(endpoint.query) for endpoint in ENDPOINTS
     }
-
-
-_UNBUILT = "The following is specified and not built yet:"
-
-
-def _unbuilt() -> list[str]:
-    """Return each text in backquotes from the README's list of what is not built yet."""
-    text = _text(README).partition(_UNBUILT)[2].partition("\n## ")[0]
-    return re.findall(r"`([^`]+)`", text.replace("\n", " "))
-
-
-def test_no_call_that_the_readme_calls_unbuilt_is_served() -> None:
-    unbuilt = {word for word in _unbuilt() if re.match(r"(GET|PUT|POST|DELETE) /", word)}
-    assert _UNBUILT in _text(README)
-    pages = make_pages()
-    served = {f"{endpoint.method} {endpoint.path}" for endpoint in SURFACE}
-    served |= {f"GET {rule.rule}" for rule in pages.url_map.iter_rules()}
-    assert (
-        unbuilt & served - {"GET /partner/results"} == set()
-    )  # the README names it for a parameter that is not built
-
-
-def test_no_setting_and_no_command_that_the_readme_calls_unbuilt_exists() -> None:
-    unbuilt = _unbuilt()
-    settings = {f"PGS_{field.name.upper()}" for field in dataclasses.fields(Config)}
-    commands = {f"pgs {name.replace('.', ' ')}" for name in COMMANDS} | {
-        f"pgs {name.partition('.')[0]}" for name in COMMANDS
-    }
-    assert {word for word in unbuilt if word.startswith("PGS_")} & settings == set()
-    assert {word for word in unbuilt if word.startswith("pgs ")} & commands == set()
 
 
 def test_every_metric_is_documented() -> None:

@@ -1,7 +1,7 @@
 """Owns shards for this node: beats, watches the other nodes, takes shards and hands them over.
 
-All of its state is in the event loop. `pgs.domain.leases` decides whether the node may answer from
-memory; the locks of `pgs.storage.postgres.lease` decide which node owns which shard.
+`pgs.domain.leases` decides whether the node may answer from memory. The locks of
+`pgs.storage.postgres.lease` decide which node owns which shard.
 """
 
 from __future__ import annotations
@@ -45,13 +45,12 @@ async def _prepare_nothing(_: Collection[int]) -> None:
 class Keeper:
     """The shards of one node. It is an `Owners` for `pgs.http.nodes`.
 
-    `watch` opens a connection for looks, to the server of the writer. `prepare` is called with
-    shards that were taken, and reads what the node must know before it answers for them; after a
+    `watch` opens a connection for looks, to the writer's server. `prepare` is called with shards
+    that were taken, and reads what the node must know before it answers for them; after a
     `StoreOutage` it is called again. `taken` is called once the node answers for them. `elsewhere`
-    runs in a thread, and returns whether a server other than the session's takes writes now.
-    `release` is called for each shard that is handed over: it returns once nothing of the shard is
-    written any more. `drop` is called when the session has ended: whatever the node holds in memory
-    may be out of date.
+    runs in a thread and returns whether another server than the session's takes writes now.
+    `release` is called for each shard that is handed over: it returns once nothing of it is written
+    any more. `drop` is called when the session has ended: what the node holds in memory may be old.
     """
 
     def __init__(
@@ -83,9 +82,7 @@ class Keeper:
         self._last_beat: float | None = None
         # By shard: when this node begins to answer for it, `inf` until it is prepared.
         self._own: dict[int, float] = {}
-        # By shard: the result of the request that took it. A result maps every shard that the
-        # request was granted to the time from which this node may answer for that shard. Each
-        # request makes a new mapping, so that `_begin` can tell its own from a later one.
+        # By shard: from when its request lets the node answer. `_begin` compares these mappings.
         self._taking: dict[int, Mapping[int, float]] = {}
         self._giving: set[int] = set()
         self._sightings = Sightings()
