@@ -96,7 +96,7 @@ def create_invite(
 def _make_room(account: Account, kept: KeptInvites) -> tuple[Stmt, ...] | BadRequest:
     """Return the statements that make room for one more invite, usually none.
 
-    If the account has `INVITES_MAX` invites, they delete the oldest one that is not pending. Its
+    If the account has `INVITES_MAX` invites, the oldest one that is not pending is deleted. Its
     events stay in the log.
     """
     if kept.count < invites.INVITES_MAX:

@@ -47,7 +47,7 @@ final."""
 
 COUNT_S = 60.0
 """Seconds between two counts of open charges and payouts. One that stays open is reported after a
-day, so one count a minute is often enough."""
+day, so it is enough to count once a minute."""
 
 WATCH_CLOCK_S = 60.0
 """Seconds between two comparisons of the clock with the newest row. Correcting a clock takes

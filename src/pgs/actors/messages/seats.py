@@ -45,7 +45,7 @@ class AskedNow(msgspec.Struct, frozen=True):
 
 
 class PayoutResolved(msgspec.Struct, frozen=True):
-    """Whether the payout was open. Only an open payout is noted as confirmed."""
+    """Whether the payout was open. If it was not, nothing has changed."""
 
     was_open: bool
 

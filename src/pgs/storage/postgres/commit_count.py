@@ -35,7 +35,7 @@ class CommitCount:
         self._node = node
         name = "heartbeat.count_write_of"
         self.step: tuple[Statement, Values] = (PLAIN[name], bound(name, {"name": self._name}))
-        """The statement that adds one to the count. Every group contains it."""
+        """The statement that adds one to the count. Every group of transactions contains it."""
 
     def held(self, connection: Connection) -> int:
         """Return how many commits the database holds. Raises `Lost` and `StatementRefused`.
@@ -54,10 +54,10 @@ class CommitCount:
     def first_commit(self, session: WritingSession) -> int:
         """Commit once, and return how many commits the database holds then.
 
-        A commit that waits for the disk, and for a standby if there is one, proves that this server
-        is the primary, and that every commit visible before it is saved there, too. A commit whose
-        wait was cut short succeeds with a warning, and proves nothing. Raises `Lost` and
-        `StatementRefused`.
+        The commit waits until the disk, and a standby if there is one, have saved it. This proves
+        that the server is the primary, and that they have also saved all commits that were visible
+        before. A commit whose wait was cut short succeeds with a warning, and proves nothing.
+        Raises `Lost` and `StatementRefused`.
         """
         session.warnings.clear()
         ((commits,),) = session.connection.command(_FIRST, *literals([self._name]))

@@ -97,7 +97,7 @@ class PostgresCommits:
                 self._commit([job])
 
     def _try(self, jobs: Sequence[Job]) -> int | None:
-        """Commit all jobs together, and return None; or the number of a job that has a conflict.
+        """Commit all jobs together. Return the number of a job that has a conflict, else None.
 
         After a conflict, nothing was changed and no job has a result.
         """

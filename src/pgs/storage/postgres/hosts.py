@@ -32,9 +32,10 @@ ASK_S: Final = 2.5
 server without its standby confirms none."""
 
 LEFT_AFTER_S: Final = ASK_S
-"""Seconds after which the client of a session that asks a host for a commit has given up. While the
-commit waits for a standby, the server does not notice that its client has left. So the next time
-that the same host is asked, sessions that have waited for longer than this are ended first."""
+"""Seconds after which a client that asked a host for a commit has given up. While the commit waits
+for a standby, the server does not notice that the client has left, and keeps its session. So the
+next time that the same host is asked, sessions that have waited for longer than this are ended
+first."""
 
 # Written to the write-ahead log, so that the commit waits for the standby. Nobody reads it.
 _COMMIT: Final = "select pg_logical_emit_message(true, 'pgs', '')"

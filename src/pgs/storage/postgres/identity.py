@@ -47,7 +47,7 @@ log = structlog.get_logger("pgs.storage")
 
 
 class DatabaseIdentity(msgspec.Struct, frozen=True):
-    """Which database this is, and whether no service has started on this copy of it yet."""
+    """Which database this is, and whether it is a restored copy that no service has used yet."""
 
     number: int
     is_copy: bool
@@ -78,7 +78,7 @@ def _server_of(connection: Connection) -> int | None:
 
 
 def judge_new(mark: Mark | None, key_file: Path) -> None:
-    """Raise `DataRefused` for an empty database if this data folder has had one before."""
+    """Raise `DataRefused` for an empty database if this data folder had a database before."""
     if (mark is not None and mark.state != "making") or (mark is None and key_file.exists()):
         raise DataRefused(
             "the database is empty, but the data folder tells of one that was in use. Check "

@@ -33,8 +33,8 @@ _HOLDER = (
 )
 
 TRIES: Final = 40
-"""Tries to get a lock that an older session of this service still holds. After each try the server
-is asked to end that session, and to wait for its end up to `ENDING_MS`."""
+"""Tries that are made for a lock while an older session of this service still holds it. After each
+try the server is asked to end that session, and to wait for its end up to `ENDING_MS`."""
 
 ENDING_MS: Final = 50
 """Milliseconds for which the server waits for a session that it was asked to end."""

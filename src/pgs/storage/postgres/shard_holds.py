@@ -11,7 +11,8 @@ class Holds:
     """The waits for previous owners that the sessions of one process have begun.
 
     A session may end while it waits for a shard's previous owner. Then the shard's row names only
-    the ended session, but the next session of this process must still wait for the owner before it.
+    the session that ended. The owner before that session may still answer, so the next session of
+    this process must wait for that owner, too.
     """
 
     def __init__(self) -> None:
