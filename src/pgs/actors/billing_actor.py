@@ -19,8 +19,8 @@ from pgs.storage import invoices as rows
 from pgs.storage.transactions import Outcome, Stmt, Tx
 
 PAGE = 200
-"""Lines that one transaction writes, in a few milliseconds. A month with thirty tiers has about a
-thousand lines."""
+"""Lines of an invoice that one transaction writes, in a few milliseconds. A month with thirty tiers
+has about a thousand lines."""
 
 log = structlog.get_logger("pgs.billing")
 

@@ -302,7 +302,7 @@ class Grants:
             status, body, headers = error()
             return Reply(status, body or {}, tuple(headers))
         except ValueError:
-            # Too many parameters, or one that authlib cannot quote in its error.
+            # There are too many parameters, or authlib cannot quote one of them in its error.
             return Reply(400, {"error": "invalid_request"})
 
 

@@ -13,8 +13,8 @@ from pgs.operator.command import A, OperatorCommand, R
 from pgs.operator.messages import Answer, Failed, answer_to, decode_answer, encode_request
 
 OWNER_S: Final = 6.0
-"""Seconds for which a command waits for an owner that can be reached: longer than the others take
-to notice that a node is gone, and to take its shards over."""
+"""Seconds for which a command waits for an owner that can be reached: longer than the other
+nodes take to notice that a node is gone, and to take its shards over."""
 
 LOOK_S: Final = 0.1
 """Seconds between two looks for an owner: too short for people to notice."""

@@ -111,7 +111,7 @@ def decode_request(line: bytes) -> Request:
 def decode_args(args: bytes | msgspec.Raw, kind: type[T]) -> T:
     """Return a command's arguments.
 
-    Raises `BadCall`, also for a text with a NUL character, because databases treat it differently.
+    Raises `BadCall`, also for a text with a NUL character, which PostgreSQL cannot store.
     """
     decoded = _decode(args, kind)
     for name in decoded.__struct_fields__:

@@ -154,8 +154,9 @@ def results(
     limit: int | None = None,
     since: int | None = None,
 ) -> Call[Page[Row]]:
-    """Read a page of the feed after a cursor. The call is held up to `wait_s` (0 to 25) for rows.
+    """Read a page of the feed after a cursor. The service may hold the call until there are rows.
 
+    `wait_s`: seconds for which it may hold the call, 0 to 25.
     Without a cursor, `since` (epoch seconds) begins at the first row that changed then or later.
     `follow` and `catch_up` do this with a store.
     """

@@ -24,8 +24,8 @@ LOST: Final = (httpx.TransportError, httpx.StreamError, httpx.DecodingError, htt
 """What httpx raises if no whole answer comes."""
 
 SEEN_MAX: Final = 256
-"""Request ids of answers that a client remembers: more than it has connections, on each of which a
-second copy of an answer may wait (see `SeenAnswers`)."""
+"""Request ids of answers that a client remembers. On each of its connections a second copy of an
+answer may wait (see `SeenAnswers`), and a client has fewer connections than this."""
 
 _KEY = re.compile(r"pgs_(test|live)_[0-9A-Za-z]{46}", re.ASCII)
 

@@ -17,7 +17,7 @@ from pgs.storage.reader import Reader
 from pgs.storage.seats import heads_before
 
 PAGE = 200
-"""Partners, or drafts, in one page: a read of a few milliseconds."""
+"""Partners, or draft invoices, that one query returns: a read of a few milliseconds."""
 
 T = TypeVar("T")
 

@@ -9,8 +9,8 @@ from pgs.actors.parts import Parts
 from pgs.storage import seats as rows
 
 PAGE = 500
-"""Rows in one page. A mailbox has room for several pages, so one page of a backlog does not fill
-it."""
+"""Rows of due seats or matches in one page. The actors are told of each row, and a mailbox has room
+for several pages, so one page of a backlog does not fill it."""
 
 PAGE_PAUSE_S = 0.05
 """Seconds of pause after a page, so that the actors can work: at most 10,000 messages a second."""
@@ -26,7 +26,7 @@ SEARCH_AGAIN_S = 1.0
 """Seconds until the seats actor is told again of a seat or match that is still due."""
 
 RING_AGAIN_S = 1.0
-"""Seconds until a table whose mailbox had no room is told again."""
+"""Seconds until a table whose mailbox had no room is told again to look at its clock."""
 
 
 async def tell_due(parts: Parts, directory: PartnerDirectory) -> None:

@@ -10,8 +10,8 @@ from pgs.storage.open_money import OpenCount, OpenRow, count_open, open_charges,
 from pgs.storage.reader import Reader
 
 NAMED = 10
-"""Seats and matches that the log line names, the oldest of each kind. `pgs settlement list` has
-all of them."""
+"""Seats and matches that the log line about overdue money names, the oldest of each kind.
+`pgs settlement list` has all of them."""
 
 log = structlog.get_logger("pgs.settlement")
 

@@ -13,7 +13,7 @@ from pgs.storage.transactions import Tx
 from pgs.storage.webhooks import failing_endpoints
 
 PAGE = 500
-"""Rows of the attempt log in one page, and thus the most in one transaction. The writer needs a few
+"""Rows of the attempt log that one transaction deletes, at most. The writer needs a few
 milliseconds for them."""
 
 

@@ -15,19 +15,20 @@ from pgs.http.api.body import decode_object
 from pgs.http.outbound.fetch import JsonClient, NotFetched
 
 CALL_S: Final = 8.0
-"""Seconds for a whole call, as the interface says; connecting may take 2 s of that. A
-partner's seat call waits 10 s for the charge, so it still learns the server's answer."""
+"""Seconds for a whole call to the settlement server, as the interface says; connecting may take 2 s
+of that. A partner's seat call waits 10 s for the charge, so it still learns the server's answer."""
 
 ANSWER_BYTES: Final = 4096
-"""Bytes of an answer. A valid one has one short field, so this is more than a hundred times what is
-needed."""
+"""Bytes of the settlement server's answer. A valid one has one short field, so this is more than a
+hundred times what is needed."""
 
 PENDING_MAX: Final = 100_000
 """Charges and payouts that are remembered as pending: some 15 MB. Others are posted again, and the
 server treats that as the same request."""
 
 TOKEN_BYTES: Final = 4096
-"""Bytes of the token's file. The longest tokens in use, signed ones with claims, have 2,000."""
+"""Bytes of the file with the token for the settlement server. The longest tokens in use, signed
+ones with claims, have 2,000."""
 
 _TOKEN = re.compile(r"[!-~]+", re.ASCII)
 _ANSWERS: Final = get_args(ChargeAnswer)

@@ -15,8 +15,8 @@ from psycopg import pq
 from pgs.storage.postgres.connection import Connection
 
 IDLE_READERS: Final = 4
-"""Connections for bulk reads that stay open between two reads: one for each of the four
-limits of `Database`."""
+"""Connections for bulk reads that stay open between two reads. `Database` has four limits on such
+reads, each of which admits one read at a time."""
 
 
 class BulkConnections:

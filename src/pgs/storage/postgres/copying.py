@@ -39,7 +39,8 @@ from pgs.storage.sqlite_driver import Connection as File
 from pgs.storage.transactions import StoreOutage
 
 BATCH: Final = 1000
-"""Rows that are in memory at the same time: about a megabyte of the widest table."""
+"""Rows that are in memory at the same time while a database is copied: about a megabyte of the
+widest table."""
 
 SESSION: Final = "pgs db copy"
 
