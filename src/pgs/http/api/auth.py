@@ -94,8 +94,9 @@ class KeyAuthenticator:
         parts = services.parts
         registry = parts.registry
 
-        # 1. The header and the key's format. A text that the registry knows is a key, so its format
-        # is not checked. That check would cost as much as all other steps before the rate limits.
+        # 1. The header and the key's format. If the registry knows the text, it is a key, and its
+        # format is not checked: the check would cost as much as all other steps before the rate
+        # limits.
         given, versions = [], []
         for name, value in headers:  # one loop only, because every call runs it
             if name == b"authorization":

@@ -35,8 +35,8 @@ class OpenStreams:
         async def write(piece: bytes) -> None:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
 
-        # Without this header, nginx and proxies that follow it would collect pieces before they
-        # pass them on.
+        # Without this header, nginx and other proxies that read it would collect pieces before
+        # they pass them on.
         unbuffered = (b"x-accel-buffering", b"no")
         own = [(b"content-type", stream.content_type.encode()), unbuffered, *headers]
         await send({"type": "http.response.start", "status": 200, "headers": own})

@@ -27,9 +27,9 @@ def answer_unhandled(
 ) -> DirectAnswer:
     """Return the answer to a call that has no handler here: JSON, or no body under `/embed`.
 
-    `choose` returns the answer of an endpoint. An unknown path under `/partner` or `/game` is
-    refused as always, and so is a method that an endpoint's path does not take. Every other path
-    is answered 500.
+    `choose` returns the answer of an endpoint. A method that an endpoint's path does not take is
+    answered 405. A path that is no endpoint's is answered 404 under `/partner` and `/game`, and 500
+    elsewhere.
     """
     text = path.decode("latin-1")
     if is_under(text, "/embed"):  # the browser would show a body

@@ -19,11 +19,17 @@ HEADERS: Final[dict[str, Any]] = {
         "schema": {"type": "integer"},
     },
     "RateLimit": {
-        "description": "Calls that are left (`r`), and seconds until all are left again (`t`).",
+        "description": (
+            "The number of calls that are left (`r`), and the seconds until the whole burst is "
+            "available again (`t`)."
+        ),
         "schema": {"type": "string"},
     },
     "RateLimit-Policy": {
-        "description": "How many calls may be made at once (`q`), and over how many seconds.",
+        "description": (
+            "The number of calls in one burst (`q`), and the seconds until all of them are "
+            "available again (`w`)."
+        ),
         "schema": {"type": "string"},
     },
     "Retry-After": {

@@ -75,7 +75,8 @@ OF_ONE_CALL: Final[dict[tuple[str, str], tuple[str, dict[str, Any]]]] = {
 """The query parameters that mean something else in one call, by path and parameter."""
 
 _REQUIRED: Final = frozenset({"from", "to", "gameId", "environment"})
-"""Query parameters. Most calls that list `missing_parameter` as a reason require them."""
+"""A call that takes one of these query parameters, and lists `missing_parameter` as a reason,
+requires the parameter. `_OPTIONAL` and `_is_required` have the exceptions."""
 
 _OPTIONAL: Final = frozenset({("/partner/admin/readiness", "gameId")})
 """The exceptions from `_REQUIRED`, by path and parameter."""
