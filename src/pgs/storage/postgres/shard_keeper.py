@@ -82,8 +82,7 @@ class Keeper:
         self._last_beat: float | None = None
         # By shard: when this node begins to answer for it, `inf` until it is prepared.
         self._own: dict[int, float] = {}
-        # By shard: the times from which this node may answer for it and for all shards that were
-        # taken with it. `_begin` compares these mappings to tell two requests for a shard apart.
+        # By shard: from when this node may answer for it, and for all that were taken with it.
         self._taking: dict[int, Mapping[int, float]] = {}
         self._giving: set[int] = set()
         self._sightings = Sightings()
