@@ -218,7 +218,7 @@ def _check_known(field: str, name: str, near: list[str]) -> None:
 
 
 def _check_kind(field: str, value: object) -> bool:
-    """Return True; False for an empty path of a file that is optional. Raises `BadSettings`."""
+    """Return whether the value is used: an empty optional path is not. Raises `BadSettings`."""
     name, kind = _variable(field), _KINDS[field]
     if kind is int:
         number = isinstance(value, int) and not isinstance(value, bool)

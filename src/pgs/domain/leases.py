@@ -171,9 +171,9 @@ def starts_of(
     """Return, by shard, the time from which its new owner may answer.
 
     `lasts` has the argument `last` of `answers_from` for each shard. `own` are the numbers of all
-    sessions of this process, ended ones included. A session that takes a shard first waits
-    until the shard's previous owner has stopped answering. `until` has, by shard, the time at which
-    the latest such wait in this process ends.
+    sessions of this process, ended ones included. After a session has taken a shard, it waits until
+    the shard's previous owner has stopped answering. `until` has, by shard, the time at which the
+    latest such wait in this process ends.
 
     If the previous owner was a session in `own`, that session does not answer any more: when it
     ended, the process dropped what it held in memory. But the session may have ended before its

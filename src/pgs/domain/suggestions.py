@@ -13,8 +13,8 @@ LIKENESS_NAMES: Final = 64
 """Names with which one name is compared; further ones are left out. No call has as many fields."""
 
 _LEAST_RATIO = 0.75
-"""Shares: two names count as alike if at least this share of their characters matches. `gameID` and
-`game` both count as alike with `gameId`; `tier` and `type` do not count as alike."""
+"""Points of similarity, from 0 to 1, as difflib computes them. Two names with this many or more
+count as alike: `game` and `gameId` do, `tier` and `type` do not."""
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:

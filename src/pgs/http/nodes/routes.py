@@ -1,8 +1,8 @@
 """Finds the shard of a request from its head, before anything is checked.
 
-A partner's keys and its players' session tokens contain the partner's slot, the paths of its frames
-contain its id, and each of the two gives the shard (`pgs.domain.shards`). The shard only decides
-which node checks the request.
+A partner's keys and its players' session tokens contain the partner's slot; the paths of its frames
+contain the partner's id. The shard can be computed from the slot and also from the id
+(`pgs.domain.shards`). The shard only decides which node checks the request.
 """
 
 import re

@@ -106,7 +106,11 @@ async def serve(
 
 
 def _lane_of(app: App) -> Lane | None:
-    """Return the lane to an edge's application, or None if it has none or the system no epoll."""
+    """Return the lane to an edge's application.
+
+    None if `app` is no edge, if its application cannot answer directly, or if the system has no
+    epoll.
+    """
     if not (isinstance(app, Edge) and app.direct and inputs.AVAILABLE):
         return None
     return Lane(app, app.direct)

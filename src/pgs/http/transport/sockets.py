@@ -66,7 +66,11 @@ class OpenSockets:
                 self._none_left.set()
 
     async def closing(self) -> int:
-        """Wait for `close_all`; return its code, for a socket that `hold` does not count."""
+        """Wait for `close_all`; return its code.
+
+        `close_all` closes only the sockets that `hold` counts. The owner of any other socket waits
+        here, and then closes that socket itself.
+        """
         await self._begun.wait()
         return self._closing or GOING_AWAY
 
