@@ -1,4 +1,4 @@
-"""While a player has no running match, tells the player's socket which of the seats waits."""
+"""Tells a player's socket which of the player's seats waits, unless a match of the player runs."""
 
 import msgspec
 from msgspec import UNSET

@@ -12,7 +12,8 @@ def beat() -> Tx:
 async def newest_row_at(reader: Reader) -> int | None:
     """Return when the newest rows were written, in epoch seconds; None in an empty database.
 
-    It looks only at each account's newest event, newest seat, and newest change in a feed.
+    It looks only at the newest event of each account, the newest seat of all accounts, and the last
+    row of each feed.
     """
     row = await reader.one("heartbeat.newest_row")
     return row[0] if row else None

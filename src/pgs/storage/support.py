@@ -132,7 +132,7 @@ async def matches_by_time(
     `page_size`, although more follow. For such a page up to `SCANNED_FOR_PAGE` matches of each
     status are read: call it through `read_in_bulk`.
     """
-    # One match more than the page may have shows whether more follow.
+    # Read one match more than the page may have: if it is there, more follow.
     scope: Params = {
         "partner_id": partner_id,
         "environment": environment,
@@ -174,8 +174,9 @@ def _bounds(span: Span, before: TimedMatch | None) -> Params:
         "before_match_id": edge[1],
         "first_id": ids.first_id(ids.MATCH, span.since),
         # Running matches with ids below this one are older than `edge`: they were made before the
-        # second `edge[0]`, or in that second and have ids below `edge[1]`. `edge[1]` alone does not
-        # decide, since it may be from another second: the time of an ended match is its end.
+        # second `edge[0]`, or in that second and have ids below `edge[1]`. For an ended match,
+        # `edge[0]` is its end, and `edge[1]` may have been made in an earlier second. The bound is
+        # then the first id of the second `edge[0]`.
         "before_id": min(max(edge[1], earliest), ids.first_id(ids.MATCH, edge[0] + 1)),
     }
 

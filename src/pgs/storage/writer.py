@@ -32,7 +32,7 @@ QUEUE_LIMIT = 4096
 come too late."""
 
 GATHER_S = 0.005
-"""Seconds that a transaction waits at most until the event loop is idle. A busy service handles
+"""Seconds that a transaction may wait for the event loop to become idle. A busy service handles
 about thirty calls in that time, and their transactions share a commit."""
 
 STALLED_AFTER_S = 5.0

@@ -10,7 +10,7 @@ class RestartLimit(msgspec.Struct, frozen=True):
 
     restarts: int = 3
     """Crashes within `within_s` that do not begin a cool-down yet; one more does. One bad message
-    may break an actor; four breaks in a row are a pattern."""
+    may break an actor; four crashes in so short a time are a pattern."""
 
     within_s: float = 30.0
     """Seconds in which those crashes are counted. A permanent fault causes enough crashes within

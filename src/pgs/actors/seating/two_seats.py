@@ -1,8 +1,8 @@
 """Seating two test players against each other in one step.
 
-Both seats are written in the transaction that starts their match. No seat waits in between, so a
-player who waits in the queue is not disturbed. The embedded settlement takes the stakes, even if
-the settings name a settlement server, because a server could confirm one stake and decline the
+Both seats are written in the transaction that starts their match. Neither of them ever waits, so
+neither is paired with another player's waiting seat. The embedded settlement takes the stakes, even
+if the settings name a settlement server, because a server could confirm one stake and decline the
 other.
 """
 

@@ -15,9 +15,9 @@ from pgs.storage.ratings import partners_with_seats_to_pair
 async def pair_in_wave(seats: SeatsState, command: Wave, _: Envelope) -> NextWave:
     """Commit the next page of pairs; return in how many seconds the pulse must ask again."""
     if command.pulse is None or command.pulse is not seats.pulse:
-        # The command only opens the actor, or it comes from a pulse from before a restart.
+        # Without a pulse, the command only opens the actor. A pulse from before a restart must end.
         return NextWave(None)
-    if seats.active_account is not None:  # switching an account off closes its seats
+    if seats.active_account is not None:  # if it is off, its seats get closed instead
         await _commit_next_pairs(seats)
         if seats.lobby.unfinished:
             return NextWave(0.0)

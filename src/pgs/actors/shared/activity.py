@@ -43,7 +43,7 @@ class Subscriber:
         self._backlog: deque[ActivityEvent] = deque(maxlen=BACKLOG_LIMIT)
         self._news = trio.Event()
         self._lost = 0
-        self._second = 0  # the second in which `_calls` calls came
+        self._second = 0  # the second whose calls `_calls` counts
         self._calls = 0
         self._untold = 0
 

@@ -11,9 +11,9 @@ OPEN_MIN_S = 2.0
 long."""
 
 OPEN_MAX_S = 30.0
-"""Seconds of the longest pause without calls. The pause doubles with each try that fails. Once
-a seat has failed for some minutes, the requests for it are about `RETRY_MAX_S` apart, twice the
-longest pause. So other seats are tried in between."""
+"""Seconds of the longest pause without calls. The pause doubles with each try that fails. Once a
+seat has failed for some minutes, it is asked about only every `RETRY_MAX_S` or a little more often.
+That is about twice the longest pause, so not every try is for the same failing seat."""
 
 BreakerState = Literal["closed", "half-open", "open"]
 

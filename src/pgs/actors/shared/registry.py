@@ -102,7 +102,7 @@ class Registry:
 
     @contextmanager
     def committing(self, account: Account) -> Iterator[None]:
-        """Let no reading in this block take `account` for a change by others.
+        """While the block runs, a reading that finds `account` does not count it as others' change.
 
         The block is the account actor's commit. If the block raises, the account may be in the rows
         all the same: see `found_own_commit`.

@@ -19,9 +19,9 @@ _HEADER = struct.Struct(">16s52xi28x")  # of SQLite's file format: the magic and
 _MAGIC = b"SQLite format 3\0"
 
 LATER_S: Final = 2.0
-"""Seconds by which the database's file may be younger than `pgs.mark` after a kill, because a
-commit writes the database first and the mark immediately afterwards. A file that is younger by more
-was overwritten after the kill."""
+"""Seconds by which the database's file may be younger than `pgs.mark` after a kill. Each commit
+writes the database and immediately afterwards the mark, and a kill can come between the two. A file
+that is younger by more was overwritten after the kill."""
 
 
 def judge(folder: Path, key_file: Path) -> Mark | None:
