@@ -179,7 +179,7 @@ def test_a_few_faults_lose_nothing_double_nothing_and_leave_no_stale_answer() ->
         r"(\d+) prices were set by admins",
         r"(\d+) matches were played",
         r"played with (\d+) moves",
-        r"opened again (\d+) times",
+        r"lost (\d+) times",
         r"The nodes said (\d+) times for which shards they answer",
         r"Both books have the same (\d+) charges",
     ):
