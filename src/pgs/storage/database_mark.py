@@ -30,7 +30,8 @@ class Mark(msgspec.Struct, frozen=True):
     `state`: the database was being made, was open, or was closed properly. `database`: a random
     number, drawn when the database was made: SQLite keeps it in the file's header, PostgreSQL in a
     row. `commits`: the least number of the writer's commits that the database must have. `file`,
-    `log`: the inodes of SQLite's database and of its log while they were open.
+    `log`: the inodes of SQLite's database and of its log while they were open. `writing_back`:
+    SQLite may have been writing its log back into the database's file.
     """
 
     state: State
@@ -38,6 +39,7 @@ class Mark(msgspec.Struct, frozen=True):
     commits: int = 0
     file: int = 0
     log: int = 0
+    writing_back: bool = False
 
 
 class DamagedMark(Exception):
@@ -94,9 +96,16 @@ class OpenMark:
         The file is not synced. After a power cut the mark may name fewer commits than there are,
         which does no harm.
         """
-        self._mark = msgspec.structs.replace(self._mark, commits=commits)
+        self._write(msgspec.structs.replace(self._mark, commits=commits, writing_back=False))
+
+    def begin_write_back(self) -> None:
+        """Note that SQLite writes the database's file from now until `follow`."""
+        self._write(msgspec.structs.replace(self._mark, writing_back=True))
+
+    def _write(self, mark: Mark) -> None:
+        self._mark = mark
         with suppress(OSError):  # the mark then lags behind, as after a power cut
-            os.pwrite(self._file, _spell(self._mark), 0)
+            os.pwrite(self._file, _spell(mark), 0)
 
     def close(self, *, properly: bool) -> None:
         """Stop following the commits. If `properly`, note that the database was closed properly.
@@ -108,5 +117,6 @@ class OpenMark:
             return
         os.close(file)
         if properly:
+            closed = msgspec.structs.replace(self._mark, state="closed", writing_back=False)
             with suppress(OSError):  # the next start then compares more than it needs to
-                write_mark(self._folder, msgspec.structs.replace(self._mark, state="closed"))
+                write_mark(self._folder, closed)

@@ -115,6 +115,25 @@ def watch_steps(connection: Connection, call: Callable[[], None], steps: int) ->
     connection.set_progress_handler(go_on, steps)
 
 
+def write_back_with(connection: Connection, call: Callable[[], None], pages: int) -> None:
+    """Call `call` after each commit that leaves at least `pages` pages in the write-ahead log.
+
+    SQLite then no longer writes this connection's log back by itself.
+    """
+
+    def look(_: Connection, name: str, in_log: int) -> int:
+        if in_log >= pages:
+            call()
+        return apsw.SQLITE_OK
+
+    connection.set_wal_hook(look)
+
+
+def write_back(connection: Connection) -> None:
+    """Write the log back into the database's file, as far as no reader needs it. Raises `Error`."""
+    connection.wal_checkpoint()
+
+
 def copy_all(source: Connection, target: Connection) -> None:
     """Copy a whole database in one step. Raises `Error`.
 

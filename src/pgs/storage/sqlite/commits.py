@@ -11,6 +11,7 @@ from typing import Protocol
 import outcome
 
 from pgs.storage.queries import QUERIES, STATEMENTS
+from pgs.storage.sqlite.connections import LOG_PAGES
 from pgs.storage.sqlite_driver import (
     FAULTS,
     Connection,
@@ -18,6 +19,8 @@ from pgs.storage.sqlite_driver import (
     is_damage,
     is_failed_sync,
     is_taken,
+    write_back,
+    write_back_with,
 )
 from pgs.storage.transactions import Outcome, OutcomeUnknown, Tx, WriteFailed
 from pgs.storage.writer import Job, answer, log_error
@@ -36,6 +39,9 @@ class Guard(Protocol):
     def lost(self) -> str | None:
         """Return why nothing may be written to the open files, or None."""
 
+    def writing_back(self) -> None:
+        """Note that the database's file is written from now until `committed`."""
+
     def committed(self, commits: int) -> None:
         """Note how many commits the database holds now."""
 
@@ -52,6 +58,7 @@ class SqliteCommits:
         # statement's values.
         self._cursor = connection.cursor()
         self._guard = guard
+        write_back_with(connection, self._write_back, LOG_PAGES)
         self.damaged = False
         self.session = 0  # a file has no sessions
 
@@ -95,6 +102,18 @@ class SqliteCommits:
             return
         for job, result in zip(jobs, outcomes, strict=True):
             job.result = outcome.Value(result)
+
+    def _write_back(self) -> None:
+        """Write the log back into the database's file. If that fails, the next commit repeats it.
+
+        A kill may leave a file that is younger than the last commit that was noted. So that the
+        next start does not take it for another file, the guard knows of it beforehand.
+        """
+        self._guard.writing_back()
+        try:
+            write_back(self._connection)
+        except FAULTS as error:
+            self._look_at(error)
 
     def _look_at(self, error: Exception) -> None:
         """Note damage. End the process after a failed sync: only a restart reads the disk again."""
@@ -140,6 +159,7 @@ class SqliteCommits:
             log_error("rollback_failed", error)
 
     def close(self) -> None:
+        self._guard.writing_back()
         self._connection.close()
 
 

@@ -7,6 +7,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 import trio
+from msgspec.structs import replace
 
 from pgs.config import KEY_FILE_NAME
 from pgs.storage.data_folder import DataLock
@@ -74,10 +75,13 @@ class SqliteDatabase:
             mark = judge(folder, key_file or folder / KEY_FILE_NAME)
             is_new = not self.path.exists()
             if is_new:
-                _begin(folder)
+                _write(folder, Mark("making"))
             on_locked(is_new)
             if is_new:
                 create_database(self.path)
+            elif mark is not None and mark.state == "open":
+                # The connection may write the log of a killed process back.
+                _write(folder, replace(mark, writing_back=True))
             number = header_number(self.path)
             connection = connect(self.path, factory=factory)
             undo.callback(connection.close)
@@ -110,6 +114,10 @@ class SqliteDatabase:
     def lost(self) -> str | None:
         """Return which database file has vanished or was replaced; None while all is well."""
         return self.files.lost()
+
+    def writing_back(self) -> None:
+        """Note that the database's file is written from now until `committed`."""
+        self._mark.begin_write_back()
 
     def committed(self, commits: int) -> None:
         """Note how many commits of the writer the database holds now."""
@@ -175,8 +183,8 @@ class SqliteDatabase:
             self._lock.release()
 
 
-def _begin(folder: Path) -> None:
+def _write(folder: Path, mark: Mark) -> None:
     try:
-        write_mark(folder, Mark("making"))
+        write_mark(folder, mark)
     except OSError as error:
         raise StoreOutage(f"the mark cannot be written: {error}") from error

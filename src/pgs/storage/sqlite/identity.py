@@ -19,9 +19,9 @@ _HEADER = struct.Struct(">16s52xi28x")  # of SQLite's file format: the magic and
 _MAGIC = b"SQLite format 3\0"
 
 LATER_S: Final = 2.0
-"""Seconds by which the database's file may be younger than `pgs.mark` after a kill. Each commit
-writes the database and immediately afterwards the mark, and a kill can come between the two. A file
-that is younger by more was overwritten after the kill."""
+"""Seconds by which the database's file may be younger than `pgs.mark` after a kill. Some file
+systems keep times in steps of two seconds. A file that is younger by more was overwritten after the
+kill, unless SQLite was writing its log back into it."""
 
 
 def judge(folder: Path, key_file: Path) -> Mark | None:
@@ -112,7 +112,8 @@ def _judge_log(path: Path, mark: Mark) -> None:
     file = path.stat()
     replaced = file.st_ino != mark.file and log.st_ino == mark.log
     marked_at = (path.parent / MARK_NAME).stat().st_mtime
-    overwritten = file.st_ino == mark.file and file.st_mtime > marked_at + LATER_S
+    is_later = file.st_mtime > marked_at + LATER_S
+    overwritten = file.st_ino == mark.file and is_later and not mark.writing_back
     if replaced or overwritten:
         raise DataRefused(
             f"{path} was replaced after the service ended, and {path}-wal is the log of the file "
