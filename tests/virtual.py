@@ -192,6 +192,11 @@ class Faults:
                 super().__init__(*args, **kwargs)
                 self.cursor_factory = Cursor
 
+            def wal_checkpoint(self, *args: Any, **kwargs: Any) -> tuple[int, int]:
+                faults.statements.append("wal_checkpoint")
+                _run_hooks(faults.before, "wal_checkpoint")
+                return super().wal_checkpoint(*args, **kwargs)
+
         return Connection
 
 

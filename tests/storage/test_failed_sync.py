@@ -22,7 +22,7 @@ def _error(code: int) -> apsw.Error:
     return error
 
 
-@pytest.mark.parametrize("statement", ["commit", "insert into heartbeat"])
+@pytest.mark.parametrize("statement", ["commit", "insert into heartbeat", "wal_checkpoint"])
 async def test_a_failed_sync_ends_the_process_before_anything_is_acknowledged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str
 ) -> None:
@@ -32,6 +32,7 @@ async def test_a_failed_sync_ends_the_process_before_anything_is_acknowledged(
 
     monkeypatch.setattr("pgs.storage.sqlite.commits.os.kill", end)
     monkeypatch.setattr("pgs.storage.sqlite.commits.LAST_LINE_S", 0)
+    monkeypatch.setattr("pgs.storage.sqlite.commits.LOG_PAGES", 1)  # each commit writes it back
     faults = Faults()
     with open_store(tmp_path, faults) as database, capture_logs() as logged:
         faults.fail(statement, _error(apsw.SQLITE_IOERR_FSYNC), times=1)
@@ -51,3 +52,18 @@ async def test_a_full_disk_heals_without_a_restart(tmp_path: Path) -> None:
         faults.heal()
         await database.writer.submit(tx_of(lock("b")))
         assert "b" in await locked_games(database)
+
+
+async def test_a_log_that_cannot_be_written_back_is_written_back_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pgs.storage.sqlite.commits.LOG_PAGES", 1)
+    faults = Faults()
+    with open_store(tmp_path, faults) as database:
+        faults.fail("wal_checkpoint", _error(apsw.SQLITE_FULL))
+        await database.writer.submit(tx_of(lock("a")))
+        faults.heal()
+        written_at = database.path.stat().st_mtime_ns
+        await database.writer.submit(tx_of(lock("b")))
+        assert database.path.stat().st_mtime_ns > written_at
+        assert faults.count("wal_checkpoint") == 2
