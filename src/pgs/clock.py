@@ -61,7 +61,7 @@ class HeldTime:
 
     def __init__(self) -> None:
         self.latest_ms = 0
-        self._told = False
+        self._told_ms = -1  # the `latest_ms` for which this was last reported
 
     def newly_behind_ms(self, reading_ms: int) -> int:
         """Note a reading; return how many milliseconds it is behind if that must be reported.
@@ -72,11 +72,11 @@ class HeldTime:
         behind_ms = self.latest_ms - reading_ms
         if behind_ms <= 0:
             self.latest_ms = reading_ms
-            self._told = False
+            self._told_ms = -1
             return 0
-        if behind_ms <= BEHIND_MS or self._told:
+        if behind_ms <= BEHIND_MS or self._told_ms == self.latest_ms:
             return 0
-        self._told = True
+        self._told_ms = self.latest_ms
         return behind_ms
 
 
@@ -99,7 +99,8 @@ class SystemClock:
     def now_ms(self) -> int:
         """Return Unix epoch milliseconds, rounded down."""
         reading_ms, held = time.time_ns() // 1_000_000, self._held
-        if reading_ms == held.latest_ms:  # true for most calls of a busy service
+        if reading_ms >= held.latest_ms:  # always, unless the machine's clock was set back
+            held.latest_ms = reading_ms
             return reading_ms
         behind_ms = held.newly_behind_ms(reading_ms)
         if behind_ms and self._on_event is not None:

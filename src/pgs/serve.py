@@ -17,10 +17,9 @@ from pgs.actors.core import Core
 from pgs.actors.maintenance.registers import refresh_registry
 from pgs.actors.ports import NudgePort, SettlementPort
 from pgs.app import open_core, portal_url
-from pgs.clock import Clock, RandomBlock, SystemClock, SystemRng
+from pgs.clock import Clock, SystemClock, SystemRng
 from pgs.config import Config
 from pgs.domain.hosts import read_suffixes
-from pgs.domain.ids import ENTROPY_BYTES, REQUEST, new_id
 from pgs.domain.versions import VERSIONS, ServedVersions
 from pgs.file_permissions import kept_files, warn_of_open
 from pgs.http.api.dispatcher import Dispatcher
@@ -36,6 +35,7 @@ from pgs.http.transport.asgi import App, OnEvent
 from pgs.http.transport.edge import DEFAULT_BODY_BYTES, Edge
 from pgs.http.transport.limits import ServerLimits
 from pgs.http.transport.listener import Listener, address_of, listening
+from pgs.http.transport.request_ids import RequestIds
 from pgs.http.transport.server import bind
 from pgs.http.transport.sockets import TELL_S, OpenSockets
 from pgs.logs import Lines
@@ -183,13 +183,13 @@ def _edges(
     clock: Clock, versions: ServedVersions, metrics: Metrics, lines: Lines | None
 ) -> Callable[[App], Edge]:
     """Return a function that wraps an application in the edge."""
-    random = RandomBlock(SystemRng())
+    ids = RequestIds(clock.now_ms, SystemRng().bytes)
     body_limit = body_limits(
         ENDPOINTS, DEFAULT_BODY_BYTES, dict.fromkeys((COMMANDS_PATH, AGAIN_PATH), COMMAND_BYTES)
     )
     return lambda app: Edge(
         app,
-        new_request_id=lambda: new_id(REQUEST, clock.now(), random.bytes(ENTROPY_BYTES)),
+        new_request_id=ids.new,
         current_version=versions.current,
         on_event=metrics.on_event,
         body_limit=body_limit,
