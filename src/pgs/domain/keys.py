@@ -103,6 +103,15 @@ def hash_key(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def hash_of_bearer(header: bytes) -> str:
+    """Return the hash of the token in an `Authorization` value, as `hash_key` returns it.
+
+    Return an empty text, which is no key's hash, for a value that `parse_bearer` refuses.
+    """
+    found = _BEARER.fullmatch(header)
+    return "" if found is None else hashlib.sha256(found[1]).hexdigest()
+
+
 @lru_cache(maxsize=4096)
 def slot_of(partner_id: str) -> str:
     """Return the partner's routing slot, three lower-case hex digits.

@@ -121,18 +121,14 @@ class Bucket:
         credit = self._earn(now)
         rate = self._rate
         missing = cost * _TICKS - credit
-        if missing < rate:
+        allowed, retry_after = missing < rate, 0
+        if allowed:
             credit = self._credit = -missing
-            return BucketAnswer(
-                True, (credit + rate - 1) // _TICKS, 0, _seconds(self._full - credit, rate)
-            )
-        # `missing - rate + 1` is the credit that must be earned before the test above passes.
-        return BucketAnswer(
-            False,
-            (credit + rate - 1) // _TICKS,
-            _seconds(missing - rate + 1, rate),
-            _seconds(self._full - credit, rate),
-        )
+        else:
+            # `missing - rate + 1` is the credit that must be earned before `missing < rate`.
+            retry_after = _seconds(missing - rate + 1, rate)
+        full_in = -((credit - self._full) // (rate * _TICKS))  # rounded up, as by `_seconds`
+        return BucketAnswer(allowed, (credit + rate - 1) // _TICKS, retry_after, full_in)
 
     def spend(self, now: float) -> int:
         """Take one token and return 0; if there is none, return the seconds until the next try.

@@ -30,13 +30,12 @@ one call a second for each of its connections."""
 
 
 class Admission(msgspec.Struct, frozen=True):
-    """Whether a call is admitted, and the state of the bucket.
+    """Whether a call is admitted, and the state of the partner's bucket.
 
     `refused_by`: `partner`, `process` or None. `retry_after`: seconds.
     """
 
     answer: BucketAnswer
-    policy: BucketPolicy
     refused_by: Literal["partner", "process"] | None
     retry_after: int
 
@@ -52,16 +51,16 @@ class ProcessAdmission:
     """The bucket of the whole process, and the one that all unknown keys share."""
 
     def __init__(self, process_rate: int) -> None:
-        self._process = Bucket(BucketPolicy(process_rate, process_rate))
+        self.bucket = Bucket(BucketPolicy(process_rate, process_rate))
         self._unknown = Bucket(PARTNER_POLICY)
 
     def admit(self, now: float) -> BucketAnswer:
         """Take a token from the process bucket, if it has one."""
-        return self._process.take(now)
+        return self.bucket.take(now)
 
     def wait_s(self, now: float) -> int:
         """Take a token from the process bucket; return 0, or the seconds until the next try."""
-        return self._process.spend(now)
+        return self.bucket.spend(now)
 
     def admit_unknown(self, now: float) -> BucketAnswer:
         """Take a token from the bucket that all unknown keys share, not from the process bucket."""
@@ -72,23 +71,22 @@ class PartnerAdmission:
     """One partner's bucket, `factor` times as large as the account says."""
 
     def __init__(self, process: ProcessAdmission, factor: int = 1) -> None:
-        self._process = process
+        self._process = process.bucket
         self._factor = factor
-        self._account: Account | None = None  # the one that `_policy` was made from
-        self._policy = times(PARTNER_POLICY, factor)
-        self._bucket = Bucket(self._policy)
+        self._account: Account | None = None  # the one whose policy the bucket has
+        self._bucket = Bucket(times(PARTNER_POLICY, factor))
 
     def admit(self, account: Account, now: float) -> Admission:
         """Take a token from the partner's bucket and, if it had one, from the process bucket."""
         if account is not self._account:
-            self._account, self._policy = account, times(policy_of(account), self._factor)
-            if self._bucket.policy != self._policy:
-                self._bucket.change(self._policy, now)
+            self._account, policy = account, times(policy_of(account), self._factor)
+            if self._bucket.policy != policy:
+                self._bucket.change(policy, now)
         answer = self._bucket.take(now)
         if not answer.allowed:
-            return Admission(answer, self._policy, "partner", answer.retry_after)
-        wait_s = self._process.wait_s(now)
-        return Admission(answer, self._policy, "process" if wait_s else None, wait_s)
+            return Admission(answer, "partner", answer.retry_after)
+        wait_s = self._process.spend(now)
+        return Admission(answer, "process" if wait_s else None, wait_s)
 
     def left(self, now: float) -> int:
         """Return how many calls the bucket would admit now, and take none."""

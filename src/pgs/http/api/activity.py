@@ -1,6 +1,7 @@
 """Reports the calls that are made with an account's keys to the live stream of the account."""
 
 from pgs.actors.activity_events import tell_of_call, tell_of_refusal
+from pgs.actors.shared.registry import KnownKey
 from pgs.domain.errors import BadRequest, Refusal, message_of
 from pgs.http.api.auth import Verdict
 from pgs.http.api.endpoint import Answer, Endpoint, Reply, Request
@@ -23,19 +24,14 @@ def tell_of_refused(
 
 def tell_of_answered(
     request: Request,
-    verdict: Verdict,
+    known: KnownKey,
     answer: Answer,
     raw_path: bytes,
     status: int,
     seconds: float,
 ) -> None:
-    """Report an answered call to the account's live stream, if the call's key is known."""
-    if verdict.known is None:
-        return
-    account, key = verdict.known.account, verdict.known.key
-    activity = request.services.parts.activity
-    if not activity.has_subscribers(account.partner_id, key.environment):
-        return  # the usual case: do not build an event that nobody reads
+    """Report an answered call with a known key to the account's live stream."""
+    account, key = known.account, known.key
     reason = _reason(answer)
     detail: dict[str, object] = {
         "method": request.endpoint.method,

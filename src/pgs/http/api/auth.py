@@ -10,10 +10,11 @@ from typing import Final
 import msgspec
 import trio
 
+from pgs.actors.shared.admission import policy_of
 from pgs.actors.shared.registry import KnownKey
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
-from pgs.domain.keys import hash_key, parse_bearer, parse_key
+from pgs.domain.keys import hash_of_bearer, parse_bearer, parse_key
 from pgs.domain.token_buckets import policy_header, rate_header
 from pgs.domain.versions import choose
 from pgs.http.api.endpoint import Endpoint, Principal
@@ -23,6 +24,8 @@ from pgs.http.api.versioning import ending
 from pgs.http.transport.asgi import Headers
 
 VERSION_HEADER = b"x-service-api-version"
+
+_AUTHORIZATION: Final = b"authorization"
 
 VERDICTS_MAX: Final = 10_000
 """Keys for which the result of the checks of key and account is kept, about 500 bytes each. When
@@ -53,12 +56,14 @@ class _KeyVerdict(msgspec.Struct, frozen=True):
     """The part of a verdict that depends only on the registry's record of a key and its account.
 
     `principal`: who calls, with the pinned version. `pin`: the header that states that version.
-    `refusal`: why every call with this key is refused, or None.
+    `policy`: the header that states the size of the partner's bucket. `refusal`: why every call
+    with this key is refused, or None.
     """
 
     known: KnownKey
     principal: Principal
     pin: tuple[bytes, bytes]
+    policy: tuple[bytes, bytes]
     refusal: Refusal | None
 
 
@@ -86,50 +91,37 @@ class KeyAuthenticator:
 
     def __init__(self, services: Services) -> None:
         self._services = services
+        self._parts = services.parts
+        self._directory = services.directory
         self._key_verdicts: dict[str, _KeyVerdict] = {}  # by the key's hash
 
     def judge(self, endpoint: Endpoint, headers: Headers, now: float) -> Verdict:
         """Return the verdict on a call. `now` is on trio's clock."""
-        services = self._services
-        parts = services.parts
-        registry = parts.registry
-
         # 1. The header and the key's format. If the registry knows the text, it is a key, and its
         # format is not checked: the check would cost as much as all other steps before the rate
         # limits.
-        given, versions = [], []
-        for name, value in headers:  # one loop only, because every call runs it
-            if name == b"authorization":
-                given.append(value)
-            elif name == VERSION_HEADER:
-                versions.append(value)
-        text = parse_bearer(given[0]) if len(given) == 1 else None
-        known = None if text is None else registry.find_key(hash_key(text))
-        if text is None or (known is None and parse_key(text) is None):
-            return Verdict(invalid_key(headers), unauthorised(services))
+        parts, fields = self._parts, dict(headers)
+        given = fields.get(_AUTHORIZATION, b"")
+        versions = [fields[VERSION_HEADER]] if VERSION_HEADER in fields else []
+        if len(fields) < len(headers):  # a header is given more than once
+            given, versions = _read_repeated(headers)
+        known = parts.registry.find_key(hash_of_bearer(given))
+        if known is None:
+            return self._judge_unknown(headers, given, now)
 
         # 2. The registry. If its last successful read is too long ago, no key is judged.
-        if registry.is_closed(now):
-            wait_s = services.directory.admission.process.wait_s(now)
-            if wait_s:
-                return Verdict(_RATE_LIMITED, _current(services) + overloaded(wait_s))
-            return Verdict(refuse("registry_unavailable"), _current(services))
+        if parts.registry.is_closed(now):
+            return self._judge_unread(now)
 
         # 3. Rate limits. A known key draws from its partner's bucket, even if it is refused later.
-        # Unknown keys share a bucket.
-        if known is None:
-            unknown = services.directory.admission.process.admit_unknown(now)
-            if not unknown.allowed:
-                return Verdict(_RATE_LIMITED, _current(services) + overloaded(unknown.retry_after))
-            return Verdict(_INVALID_KEY, unauthorised(services))
         account, key = known.account, known.key
         key_verdict = self._key_verdicts.get(key.key_hash)
         if key_verdict is None or key_verdict.known is not known:
             key_verdict = self._judge_key(known)
-        admission = services.directory.partner(account.partner_id).admission.admit(account, now)
+        admission = self._directory.partner(account.partner_id).admission.admit(account, now)
         stamps: _Stamps = (
             key_verdict.pin,
-            (b"ratelimit-policy", policy_header(admission.policy)),
+            key_verdict.policy,
             (b"ratelimit", rate_header(admission.answer)),
         )
         if admission.refused_by is not None:
@@ -138,8 +130,8 @@ class KeyAuthenticator:
 
         # 4. Whether the key is revoked.
         at = parts.clock.now()
-        if key.is_revoked(at):
-            return Verdict(_INVALID_KEY, unauthorised(services), known)
+        if key.revokes_at is not None and key.is_revoked(at):
+            return Verdict(_INVALID_KEY, unauthorised(self._services), known)
         parts.key_uses.note(account.partner_id, key.key_id, at)
 
         # 5. The deployment's environment. 6. The account.
@@ -149,6 +141,26 @@ class KeyAuthenticator:
         if versions or endpoint.only_key is not None or parts.versions.notices:
             return self._judge_version(endpoint, versions, key_verdict, stamps, at)
         return Verdict(key_verdict.principal, stamps, known)
+
+    def _judge_unknown(self, headers: Headers, given: bytes, now: float) -> Verdict:
+        """Take the first three steps for a text that the registry does not know."""
+        services, process = self._services, self._directory.admission.process
+        text = parse_bearer(given)
+        if text is None or parse_key(text) is None:
+            return Verdict(invalid_key(headers), unauthorised(services))
+        if self._parts.registry.is_closed(now):
+            return self._judge_unread(now)
+        unknown = process.admit_unknown(now)  # unknown keys share a bucket
+        if not unknown.allowed:
+            return Verdict(_RATE_LIMITED, _current(services) + overloaded(unknown.retry_after))
+        return Verdict(_INVALID_KEY, unauthorised(services))
+
+    def _judge_unread(self, now: float) -> Verdict:
+        """Return the verdict on a call while the registry is closed."""
+        wait_s, current = self._directory.admission.process.wait_s(now), _current(self._services)
+        if wait_s:
+            return Verdict(_RATE_LIMITED, current + overloaded(wait_s))
+        return Verdict(refuse("registry_unavailable"), current)
 
     def _judge_version(
         self,
@@ -190,10 +202,21 @@ class KeyAuthenticator:
         if len(self._key_verdicts) >= VERDICTS_MAX:
             self._key_verdicts.clear()
         key_verdict = _KeyVerdict(
-            known, Principal(account, key, pin), (VERSION_HEADER, b"%d" % pin), refusal
+            known,
+            Principal(account, key, pin),
+            (VERSION_HEADER, b"%d" % pin),
+            (b"ratelimit-policy", policy_header(policy_of(account))),
+            refusal,
         )
         self._key_verdicts[key.key_hash] = key_verdict
         return key_verdict
+
+
+def _read_repeated(headers: Headers) -> tuple[bytes, list[bytes]]:
+    """Return the value of `Authorization`, empty if it is given twice, and all named versions."""
+    given = [value for name, value in headers if name == _AUTHORIZATION]
+    versions = [value for name, value in headers if name == VERSION_HEADER]
+    return given[0] if len(given) == 1 else b"", versions
 
 
 def _current(services: Services) -> tuple[tuple[bytes, bytes], ...]:

@@ -1,6 +1,6 @@
 """Checks of an admitted call before its handler: query, body, launch, fields."""
 
-from typing import Protocol, TypeVar, cast
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -17,13 +17,6 @@ from pgs.http.api.versioning import from_version
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-class _Launch(Protocol):
-    """The fields that every body of an endpoint with `launch` has."""
-
-    game_id: str
-    player_id: str
-
-
 def check(
     request: Request,
     principal: object,
@@ -37,7 +30,7 @@ def check(
     With `licensed`, the account counts as licensed: the licence of the game is not checked.
     """
     endpoint = request.endpoint
-    query = parse_query(query_string, endpoint.query)
+    query = parse_query(query_string, endpoint.query) if query_string else {}
     if isinstance(query, BadRequest):
         return query
     body: object = None
@@ -89,7 +82,7 @@ def _plain_body(request: Request, kind: type[T], principal: object, raw: bytes) 
     body = None if parts.versions.renames else plain_reader(kind).read(raw)
     if body is None or not (request.endpoint.launch and isinstance(principal, Principal)):
         return body
-    launch = cast("_Launch", body)
+    launch: Any = body  # every body of an endpoint with `launch` has a game and a player
     refusal = check_licence(
         principal.account, principal.key.environment, launch.game_id, parts.games
     )
