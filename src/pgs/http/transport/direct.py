@@ -52,7 +52,10 @@ class DirectApp(Protocol):
         ...
 
     def find_direct(self, method: str, path: bytes, /) -> Any | None:
-        """Return what `answer_direct` needs, or None if such requests must come over ASGI."""
+        """Return what `answer_direct` needs, or None if such requests must come over ASGI.
+
+        For one of `direct_paths`, what it returns depends only on the method and the path.
+        """
         ...
 
     async def answer_direct(self, found: Any, request: DirectRequest, /) -> DirectAnswer:

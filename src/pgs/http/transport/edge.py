@@ -151,7 +151,8 @@ class Edge:
         `started` and `now` are on trio's clock.
         """
         if status < 400:
-            self._budget.report(now)
+            if self._budget.left_out:
+                self._budget.report(now)
         elif not self._budget.may_log(f"{status} {_surface_of(shown_path)}", now):
             return
         duration_ms = round((now - started) * 1000, 2)

@@ -29,7 +29,10 @@ _BEARER: Final = b"uthorization: Bearer "
 
 _LINE_STARTS: Final = (b"\r\nA", b"\r\na")
 
-_SCHEME: Final = b"Bearer "
+_VALUE_AT: Final = len(b"uthorization: ")
+"""Where the header's value begins in `_BEARER`."""
+
+_TOKEN_AT: Final = len(_BEARER)
 
 _TOKEN = re.compile(rb"[!-~]+")
 
@@ -57,19 +60,23 @@ class HeadReader:
         at = head.find(_BEARER)
         if at < 0:
             return read_plain_head(head)
-        begin, end = at + len(_BEARER), head.find(b"\r\n", at)
+        end = head.find(b"\r\n", at)
         if end < 0:
             end = len(head)
-        rest, token = head[:at] + head[end:], head[begin:end]
+        rest = head[:at] + head[end:]
         kept = self.kept.get(rest)
         if kept is None:
             return self._read_and_keep(head, rest, at)
         # A kept head is plain, and this head differs from it at most in the place and text of the
         # token. So only these two and the length of the whole head are checked.
-        if kept.at != at or len(head) > MAX_PLAIN_BYTES or not _TOKEN.fullmatch(token):
+        if (
+            kept.at != at
+            or len(head) > MAX_PLAIN_BYTES
+            or not _TOKEN.fullmatch(head, at + _TOKEN_AT, end)
+        ):
             return read_plain_head(head)
         known = kept.head
-        headers = [*kept.before, (_NAME, _SCHEME + token), *kept.after]
+        headers = [*kept.before, (_NAME, head[at + _VALUE_AT : end]), *kept.after]
         return PlainHead(known.method, known.path, known.query, headers, known.length)
 
     def _read_and_keep(self, head: bytes, rest: bytes, at: int) -> PlainHead | None:

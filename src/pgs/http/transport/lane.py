@@ -25,29 +25,30 @@ from pgs.http.transport.upgrades import Upgrade, read_upgrade
 
 _CLOSE: Final = (b"connection", b"close")
 
+_END_BYTES: Final = len(END)
 
-class Place(msgspec.Struct, frozen=True):
-    """What the edge derives from a path: the bytes that a body may have, and the path for the log.
 
-    `root`: the part of the interface that has the path. The headers of responses depend on it.
+class Target(msgspec.Struct, frozen=True):
+    """What depends only on the method and path of a request.
+
+    `route`: what answers the request. `limit`: the bytes that its body may have. `shown`: the path
+    for the log. `root`: the part of the interface that has the path. The headers of responses
+    depend on it.
     """
 
+    route: Any
     limit: int
     shown: str
     root: str
 
 
 class Call(HidesSecrets, msgspec.Struct, frozen=True):
-    """A request with a plain head.
-
-    `route` is what answers it. `body_at` and `end` are offsets in its bytes.
-    """
+    """A request with a plain head. `body_at` and `end` are offsets in its bytes."""
 
     SECRETS = frozenset({"head"})
 
     head: PlainHead
-    route: Any
-    place: Place
+    target: Target
     body_at: int
     end: int
 
@@ -57,10 +58,11 @@ class Unfinished(msgspec.Struct, frozen=True):
 
 
 class Written(msgspec.Struct, frozen=True):
-    """The bytes of a response, and whether the connection ends after it."""
+    """The bytes of a response, whether the connection ends after it, and when it was made."""
 
     content: bytes
     last: bool
+    made_at: float
 
 
 UNFINISHED: Final = Unfinished()
@@ -80,7 +82,8 @@ class Lane:
         self._app = app
         self._heads = ResponseHeads(edge.settings.current_version)
         self._read_head = HeadReader(app.direct_paths).read
-        self._places: dict[bytes, Place] = {}  # by path, for those that the application declares
+        # By method and path, for the paths that the application declares. Both stay what they are.
+        self._targets: dict[tuple[str, bytes], Target] = {}
 
     def take(self, raw: bytes) -> Call | Unfinished | None:
         """Return the request at the beginning of `raw`; None if it is not one for the lane."""
@@ -90,19 +93,16 @@ class Lane:
         head = self._read_head(raw[:at])
         if head is None:
             return None
-        route = self._app.find_direct(head.method, head.path)
-        if route is None:
+        target = self._targets.get((head.method, head.path)) or self._find(head)
+        if target is None or head.length > target.limit:
             return None
-        place = self._places.get(head.path) or self._place_of(head.path)
-        if head.length > place.limit:
-            return None
-        at += len(END)
-        return Call(head, route, place, at, at + head.length)
+        at += _END_BYTES
+        return Call(head, target, at, at + head.length)
 
     def find_upgrade(self, raw: bytes) -> Upgrade | None:
         """Return the handshake in `raw`; None if `raw` is not exactly one plain handshake."""
         at = raw.find(END)
-        if at < 0 or at + len(END) < len(raw):
+        if at < 0 or at + _END_BYTES < len(raw):
             return None
         return read_upgrade(raw[:at])
 
@@ -110,12 +110,15 @@ class Lane:
         """Return whether the lane serves a handshake."""
         return self._app.serves_socket(upgrade.path, upgrade.headers, upgrade.subprotocols)
 
-    def _place_of(self, raw_path: bytes) -> Place:
-        path = raw_path.decode()
-        place = Place(self.edge.settings.body_limit(path), shown(path), root_of(path))
-        if raw_path in self._app.direct_paths:
-            self._places[raw_path] = place
-        return place
+    def _find(self, head: PlainHead) -> Target | None:
+        route = self._app.find_direct(head.method, head.path)
+        if route is None:
+            return None
+        path = head.path.decode()
+        target = Target(route, self.edge.settings.body_limit(path), shown(path), root_of(path))
+        if head.path in self._app.direct_paths:
+            self._targets[head.method, head.path] = target
+        return target
 
     async def answer(
         self, call: Call, body: bytes, receive: Receive, started: float, *, last: bool
@@ -125,34 +128,35 @@ class Lane:
         `started` is when the request had arrived. With `last` the response says that the connection
         ends.
         """
-        edge, head, place = self.edge, call.head, call.place
+        edge, head, target = self.edge, call.head, call.target
         request_id = edge.new_request_id()
         status = 0
         try:
-            try:
-                answer = await self._app.answer_direct(
-                    call.route,
-                    DirectRequest(
-                        head.path,
-                        head.query,
-                        head.headers,
-                        body,
-                        request_id,
-                        receive,
-                        started,
-                        head.forwarded,
-                    ),
-                )
-            except ClientGone:
-                return None
-            except Exception as crash:
-                answer = self._answer_to_crash(request_id, crash)
+            answer = await self._app.answer_direct(
+                target.route,
+                DirectRequest(
+                    head.path,
+                    head.query,
+                    head.headers,
+                    body,
+                    request_id,
+                    receive,
+                    started,
+                    head.forwarded,
+                ),
+            )
             status = answer.status
-            last = last or _CLOSE in answer.headers
-            content = self._heads.with_head(answer, place.root, request_id, started, last=last)
-            return Written(content, last)
+        except ClientGone:
+            return None
+        except Exception as crash:
+            answer = self._answer_to_crash(request_id, crash)
+            status = answer.status
         finally:
-            edge.log(request_id, head.method, place.shown, status, started, self.now())
+            made_at = self.now()
+            edge.log(request_id, head.method, target.shown, status, started, made_at)
+        last = last or _CLOSE in answer.headers
+        content = self._heads.with_head(answer, target.root, request_id, started, last=last)
+        return Written(content, last, made_at)
 
     def _answer_to_crash(self, request_id: str, crash: Exception) -> DirectAnswer:
         report_crash(self.edge.settings.on_event, request_id, crash)

@@ -209,21 +209,23 @@ class LaneConnection:
         )
         if written is None:
             return False
-        content = written.content
+        content, idle_from = written.content, written.made_at
         try:
             sent = os.write(self._fd, content)
         except BlockingIOError:
             sent = 0
         except OSError:
             return False
-        if sent < len(content) and not await self._send(content[sent:]):
-            return False
+        if sent < len(content):
+            if not await self._send(content[sent:]):
+                return False
+            idle_from = lane.now()
         if written.last or config.stopping:
             await self._linger()
             return False
         self._phase = _IDLE
         config.idle[self._owner] = None
-        self._until, self._late = lane.now() + limits.keep_alive_s, False
+        self._until, self._late = idle_from + limits.keep_alive_s, False
         return True
 
     async def _await_end(self) -> Message:

@@ -25,13 +25,14 @@ class _Second(msgspec.Struct):
 class LogBudget:
     """Allows `LINES_PER_S` lines of each kind, and logs in one more line how many were left out.
 
-    Kinds come from a fixed set. Each line that is left out is counted as `log_lines_left_out`.
+    Kinds come from a fixed set. `left_out` has those of which lines were left out and must still be
+    reported. Each line that is left out is counted as `log_lines_left_out`.
     """
 
     def __init__(self, on_event: OnEvent = ignore_event) -> None:
         self._on_event = on_event
         self._seconds: dict[str, _Second] = {}
-        self._left_out: set[str] = set()
+        self.left_out: set[str] = set()
 
     def may_log(self, kind: str, now: float) -> bool:
         """Return whether a line of this kind is logged at `now`, on trio's clock."""
@@ -43,15 +44,13 @@ class LogBudget:
             second.logged += 1
             return True
         second.left_out += 1
-        self._left_out.add(kind)
+        self.left_out.add(kind)
         self._on_event("log_lines_left_out")
         return False
 
     def report(self, now: float) -> None:
         """Log how many lines were left out in each second that has ended by `now`."""
-        if not self._left_out:
-            return
-        for kind in [kind for kind in self._left_out if now >= self._seconds[kind].began + 1]:
-            self._left_out.discard(kind)
+        for kind in [kind for kind in self.left_out if now >= self._seconds[kind].began + 1]:
+            self.left_out.discard(kind)
             left_out = self._seconds.pop(kind).left_out
             _log.warning("log_lines_left_out", kind=kind, lines=left_out)

@@ -2,6 +2,7 @@
 
 from email.utils import formatdate
 from http import HTTPStatus
+from math import inf
 from typing import Final
 
 from pgs.http.transport.direct import DirectAnswer
@@ -43,7 +44,7 @@ class ResponseHeads:
         self._current_version = current_version
         self._templates: dict[tuple[int, str, bool, tuple[bytes, ...]], bytes] = {}
         self._date = b""
-        self._date_from = 0.0
+        self._date_until = -inf
 
     def with_head(
         self, answer: DirectAnswer, root: str, request_id: str, now: float, *, last: bool
@@ -59,8 +60,8 @@ class ResponseHeads:
             template = self._template(*kind)
             if len(self._templates) < TEMPLATES_MAX:
                 self._templates[kind] = template
-        if now >= self._date_from + _DATE_S or not self._date:
-            self._date_from = now
+        if now >= self._date_until:
+            self._date_until = now + _DATE_S
             self._date = formatdate(usegmt=True).encode()
         content = answer.content
         return template % (*values, request_id.encode(), len(content), self._date, content)
