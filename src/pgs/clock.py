@@ -110,7 +110,7 @@ class SystemClock:
 
     def real(self) -> int:
         """Return the Unix epoch seconds that the machine's clock shows, rounded down."""
-        return self.real_ms() // 1000
+        return time.time_ns() // 1_000_000_000
 
     def real_ms(self) -> int:
         """Return the Unix epoch milliseconds that the machine's clock shows, rounded down."""

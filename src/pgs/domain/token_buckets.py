@@ -118,37 +118,41 @@ class Bucket:
 
         `cost` is between 1 and the burst.
         """
-        credit = self._earn(now)
-        rate = self._rate
-        missing = cost * _TICKS - credit
-        allowed, retry_after = missing < rate, 0
-        if allowed:
-            credit = self._credit = -missing
-        else:
-            # `missing - rate + 1` is the credit that must be earned before `missing < rate`.
-            retry_after = _seconds(missing - rate + 1, rate)
+        retry_after = self.spend(now, cost)
+        credit, rate = self._credit, self._rate
         full_in = -((credit - self._full) // (rate * _TICKS))  # rounded up, as by `_seconds`
-        return BucketAnswer(allowed, (credit + rate - 1) // _TICKS, retry_after, full_in)
+        return BucketAnswer(not retry_after, (credit + rate - 1) // _TICKS, retry_after, full_in)
 
-    def spend(self, now: float) -> int:
-        """Take one token and return 0; if there is none, return the seconds until the next try.
+    def spend(self, now: float, cost: int = 1) -> int:
+        """Take `cost` tokens and return 0; without them, return the seconds until the next try.
 
-        The same as `take` with a cost of 1, for callers that do not report what is left in the
-        bucket.
+        The same as `take`, for callers that do not report what is left in the bucket. With a cost
+        of 0, the bucket only earns what it is due.
         """
-        missing = _TICKS - self._earn(now)
-        if missing < self._rate:
+        tick, credit, rate = round(now * _TICKS), self._credit, self._rate
+        elapsed = tick - self._tick
+        if elapsed > 0:
+            self._tick = tick
+            credit += elapsed * rate
+            if credit > self._full:
+                credit = self._full
+        missing = cost * _TICKS - credit
+        if missing < rate:
             self._credit = -missing
             return 0
-        return _seconds(missing - self._rate + 1, self._rate)
+        self._credit = credit
+        # `missing - rate + 1` is the credit that must be earned before the test above passes.
+        return _seconds(missing - rate + 1, rate)
 
     def left(self, now: float) -> int:
         """Return the whole tokens that the bucket holds at `now`."""
-        return (self._earn(now) + self._rate - 1) // _TICKS
+        self.spend(now, 0)
+        return (self._credit + self._rate - 1) // _TICKS
 
     def is_full(self, now: float) -> bool:
         """Return whether the bucket is full at `now`. A full bucket behaves like a new one."""
-        return self._earn(now) == self._full
+        self.spend(now, 0)
+        return self._credit == self._full
 
     def change(self, policy: BucketPolicy, now: float) -> None:
         """Apply another policy from `now` on.
@@ -156,19 +160,10 @@ class Bucket:
         A higher burst adds the difference to the bucket immediately. A lower burst discards the
         tokens above it.
         """
-        credit = self._earn(now)
+        self.spend(now, 0)
         full = policy.burst * _TICKS
-        self._credit = min(full, credit + max(0, full - self._full))
+        self._credit = min(full, self._credit + max(0, full - self._full))
         self._full, self._rate, self.policy = full, policy.rate, policy
-
-    def _earn(self, now: float) -> int:
-        tick = round(now * _TICKS)
-        elapsed = tick - self._tick
-        if elapsed > 0:
-            self._tick = tick
-            credit = self._credit + elapsed * self._rate
-            self._credit = credit if credit < self._full else self._full
-        return self._credit
 
 
 @lru_cache(maxsize=1024)  # one entry per policy; nearly every partner has the default one

@@ -215,8 +215,7 @@ class Dispatcher:
         if type(answer) in _REFUSED:
             tell_of_refused(self._services, endpoint, verdict, answer)
             answer = _explained(answer, request, query_string)
-        response, headers = self._render(endpoint, verdict, answer)
-        return Handled(verdict, answer, response, headers, started)
+        return self._render(endpoint, verdict, answer, started)
 
     def _tell(self, handled: Handled, request: Request, raw_path: bytes, status: int) -> None:
         """8. Count the answer, and report it to the account's live stream."""
@@ -295,27 +294,27 @@ class Dispatcher:
             return answer_to_failure(request, principal, error)
 
     def _render(
-        self, endpoint: Endpoint, verdict: Verdict, answer: Answer
-    ) -> tuple[Response | Stream, HeaderTuple]:
-        """6. Return what is sent for an answer, and the headers to add."""
-        headers, versions = verdict.headers, self._parts.versions
+        self, endpoint: Endpoint, verdict: Verdict, answer: Answer, started: float
+    ) -> Handled:
+        """6. Return the call with what is sent for its answer, and with the headers to add."""
+        headers, versions, shown = verdict.headers, self._parts.versions, answer
         if type(answer) not in _NO_RECORD and not versions.renames:
-            return Response(200, answer), headers
+            return Handled(verdict, answer, Response(200, answer), headers, started)
         if isinstance(answer, Reply):
             headers += answer.headers
-            answer = answer.body
-        if isinstance(answer, Stream):
-            return answer, headers
-        response = render(endpoint, answer, self._services.base_url)
+            shown = answer.body
+        if isinstance(shown, Stream):
+            return Handled(verdict, answer, shown, headers, started)
+        response = render(endpoint, shown, self._services.base_url)
         if versions.renames and response.status == 200 and endpoint.credential != "session":
             version = version_of(verdict.outcome, self._services)
-            shown = in_version(response.body, version, versions)
-            response = msgspec.structs.replace(response, body=shown)
+            body = in_version(response.body, version, versions)
+            response = msgspec.structs.replace(response, body=body)
         if response.event is not None:
             self._parts.on_event(response.event)
         if response.status == 401:  # the key may have been revoked while its call was held
             headers = unauthorised(self._services)
-        return response, headers
+        return Handled(verdict, answer, response, headers, started)
 
 
 async def _replay_or(

@@ -66,8 +66,8 @@ async def mint_session(call: Call) -> MintedSession | BadRequest:
     fault = fault_of_name(request.display_name) if request.display_name else None
     if fault is not None:
         return BadRequest(f"Field `displayName` {fault}.")
-    principal, parts = call.principal, call.services.parts
-    partner_id, environment = principal.partner_id, principal.environment
+    account, environment = call.principal.account, call.principal.key.environment
+    parts, partner_id = call.services.parts, account.partner_id
     now = parts.clock.real()
     claims = SessionClaims(
         partner_id=partner_id,
@@ -77,7 +77,7 @@ async def mint_session(call: Call) -> MintedSession | BadRequest:
         display_name=request.display_name or None,
         issued_at=now,
         expires_at=now + request.ttl_seconds,
-        generation=principal.account.generations[environment],
+        generation=account.generations[environment],
     )
     base_url = call.services.base_url
     prefix = "test/" if environment == "test" else ""
@@ -85,7 +85,7 @@ async def mint_session(call: Call) -> MintedSession | BadRequest:
         parts.database.reader, partner_id, environment, request.player_id, LISTED_MAX
     )
     return MintedSession(
-        session_token=sign_session(claims, parts.ring),
+        session_token=sign_session(claims, parts.keys.ring),
         token_type="Bearer",  # noqa: S106  the scheme's name, no secret
         environment=environment,
         game_id=request.game_id,
