@@ -297,9 +297,10 @@ class Dispatcher:
         self, endpoint: Endpoint, verdict: Verdict, answer: Answer, started: float
     ) -> Handled:
         """6. Return the call with what is sent for its answer, and with the headers to add."""
-        headers, versions, shown = verdict.headers, self._parts.versions, answer
+        versions = self._parts.versions
         if type(answer) not in _NO_RECORD and not versions.renames:
-            return Handled(verdict, answer, Response(200, answer), headers, started)
+            return Handled(verdict, answer, Response(200, answer), verdict.headers, started)
+        headers, shown = verdict.headers, answer
         if isinstance(answer, Reply):
             headers += answer.headers
             shown = answer.body

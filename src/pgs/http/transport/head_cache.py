@@ -34,7 +34,10 @@ _VALUE_AT: Final = len(b"uthorization: ")
 
 _TOKEN_AT: Final = len(_BEARER)
 
-_TOKEN = re.compile(rb"[!-~]+")
+TOKEN_MAX: Final = MAX_PLAIN_BYTES - KEPT_HEAD_BYTES - len(_BEARER)
+"""Bytes of a token with which no kept head is longer than `MAX_PLAIN_BYTES`."""
+
+_TOKEN = re.compile(rb"[!-~]{1,%d}" % TOKEN_MAX)
 
 
 class _Kept(HidesSecrets, msgspec.Struct, frozen=True):
@@ -68,12 +71,8 @@ class HeadReader:
         if kept is None:
             return self._read_and_keep(head, rest, at)
         # A kept head is plain, and this head differs from it at most in the place and text of the
-        # token. So only these two and the length of the whole head are checked.
-        if (
-            kept.at != at
-            or len(head) > MAX_PLAIN_BYTES
-            or not _TOKEN.fullmatch(head, at + _TOKEN_AT, end)
-        ):
+        # token. So only these two are checked; `_TOKEN` also bounds the length of the whole head.
+        if kept.at != at or not _TOKEN.fullmatch(head, at + _TOKEN_AT, end):
             return read_plain_head(head)
         known = kept.head
         headers = [*kept.before, (_NAME, head[at + _VALUE_AT : end]), *kept.after]
