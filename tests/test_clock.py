@@ -7,7 +7,7 @@ import structlog
 import trio
 from trio.testing import MockClock
 
-from pgs.clock import BEHIND_MS, BLOCK_BYTES, HeldTime, RandomBlock, SystemClock, SystemRng
+from pgs.clock import BEHIND_MS, HeldTime, SystemClock, SystemRng
 from tests.virtual import START, SeededRng, clock
 
 
@@ -88,18 +88,3 @@ def test_random_bytes_have_the_requested_length_and_repeat_only_for_a_seed() -> 
     assert len(SystemRng().bytes(16)) == 16
     assert SystemRng().bytes(16) != SystemRng().bytes(16)
     assert SeededRng(1).bytes(16) == SeededRng(1).bytes(16) != SeededRng(2).bytes(16)
-
-
-def test_a_block_of_random_bytes_is_handed_out_once_and_in_order() -> None:
-    block, plain = RandomBlock(SeededRng(1)), SeededRng(1)
-    count = BLOCK_BYTES // 10
-    for _ in range(2):
-        drawn = plain.bytes(BLOCK_BYTES)
-        assert b"".join(block.bytes(10) for _ in range(count)) == drawn
-
-
-def test_what_is_left_of_a_block_is_never_joined_with_the_next() -> None:
-    block, plain = RandomBlock(SeededRng(1)), SeededRng(1)
-    plain.bytes(BLOCK_BYTES)
-    block.bytes(BLOCK_BYTES - 5)
-    assert block.bytes(10) == plain.bytes(BLOCK_BYTES)[:10]

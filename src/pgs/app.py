@@ -37,8 +37,9 @@ from pgs.actors.shared.published_catalogue import PublishedCatalogue
 from pgs.actors.shared.registry import Registry
 from pgs.actors.shared.settlements import Settlements
 from pgs.actors.shared.table_alarms import Alarms
-from pgs.clock import Clock, RandomBlock, Rng, SystemClock, SystemRng
+from pgs.clock import Clock, Rng, SystemClock, SystemRng
 from pgs.config import Config
+from pgs.domain.ids import Ids
 from pgs.domain.versions import VERSIONS, ServedVersions
 from pgs.games.installed import load_games
 from pgs.http.outbound.fetch import JsonClient
@@ -177,7 +178,7 @@ def _make_parts(
         database=database,
         clock=clock,
         rng=rng,
-        id_rng=RandomBlock(rng),
+        ids=Ids(clock.now_ms, rng.bytes),
         keys=keys,
         games=load_games(),
         versions=versions,

@@ -11,9 +11,6 @@ from typing import Final, Protocol
 
 import structlog
 
-BLOCK_BYTES: Final = 2560
-"""Random bytes that are drawn together: enough for 256 ids."""
-
 BEHIND_MS: Final = 5_000
 """Milliseconds by which the machine's clock may be behind an earlier reading before this is logged.
 Time servers often make smaller corrections."""
@@ -123,24 +120,3 @@ class SystemRng:
     def bytes(self, count: int) -> bytes:
         """Return `count` random bytes."""
         return os.urandom(count)
-
-
-class RandomBlock:
-    """A random source that draws a block of bytes at a time, because each draw calls the system.
-
-    Use it only for ids: the bytes that it will return next are already in memory.
-    """
-
-    def __init__(self, rng: Rng) -> None:
-        self._rng = rng
-        self._block = b""
-        self._at = 0
-
-    def bytes(self, count: int) -> bytes:
-        """Return `count` random bytes, at most `BLOCK_BYTES`, which are returned only once."""
-        end = self._at + count
-        if end > len(self._block):
-            self._block, self._at, end = self._rng.bytes(BLOCK_BYTES), 0, count
-        taken = self._block[self._at : end]
-        self._at = end
-        return taken

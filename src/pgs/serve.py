@@ -8,6 +8,7 @@ from contextlib import (
     closing,
     contextmanager,
 )
+from functools import partial
 
 import msgspec
 import structlog
@@ -20,6 +21,7 @@ from pgs.app import open_core, portal_url
 from pgs.clock import Clock, SystemClock, SystemRng
 from pgs.config import Config
 from pgs.domain.hosts import read_suffixes
+from pgs.domain.ids import REQUEST, Ids
 from pgs.domain.versions import VERSIONS, ServedVersions
 from pgs.file_permissions import kept_files, warn_of_open
 from pgs.http.api.dispatcher import Dispatcher
@@ -35,7 +37,6 @@ from pgs.http.transport.asgi import App, OnEvent
 from pgs.http.transport.edge import DEFAULT_BODY_BYTES, Edge
 from pgs.http.transport.limits import ServerLimits
 from pgs.http.transport.listener import Listener, address_of, listening
-from pgs.http.transport.request_ids import RequestIds
 from pgs.http.transport.server import bind
 from pgs.http.transport.sockets import TELL_S, OpenSockets
 from pgs.logs import Lines
@@ -183,13 +184,13 @@ def _edges(
     clock: Clock, versions: ServedVersions, metrics: Metrics, lines: Lines | None
 ) -> Callable[[App], Edge]:
     """Return a function that wraps an application in the edge."""
-    ids = RequestIds(clock.now_ms, SystemRng().bytes)
+    ids = Ids(clock.now_ms, SystemRng().bytes)
     body_limit = body_limits(
         ENDPOINTS, DEFAULT_BODY_BYTES, dict.fromkeys((COMMANDS_PATH, AGAIN_PATH), COMMAND_BYTES)
     )
     return lambda app: Edge(
         app,
-        new_request_id=ids.new,
+        new_request_id=partial(ids.new, REQUEST),
         current_version=versions.current,
         on_event=metrics.on_event,
         body_limit=body_limit,

@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,6 +67,26 @@ def test_an_id_is_made_from_exactly_its_number_of_random_bytes(size: int) -> Non
 def test_an_id_is_made_with_a_known_prefix_only() -> None:
     with pytest.raises(ValueError, match="known prefix"):
         ids.new_id("usr", 1, bytes(10))
+    with pytest.raises(ValueError, match="known prefix"):
+        ids.Ids(lambda: 1, bytes).new("usr")
+
+
+def test_random_bytes_that_are_drawn_together_are_used_once_and_in_order() -> None:
+    draws: list[bytes] = []
+
+    def draw(count: int) -> bytes:
+        draws.append(bytes(len(draws) + at % 251 for at in range(count)))
+        return draws[-1]
+
+    times = itertools.count(1)
+    source = ids.Ids(lambda: next(times), draw)
+    made = [source.new(ids.SEAT) for _ in range(2 * ids.DRAWN_TOGETHER)]
+    assert len(draws) == 2
+    drawn = b"".join(draws)
+    assert made == [
+        ids.new_id(ids.SEAT, number + 1, drawn[10 * number : 10 * number + 10])
+        for number in range(2 * ids.DRAWN_TOGETHER)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from pgs.actors.shared.registry import Registry
 from pgs.actors.shared.settlements import Settlements
 from pgs.actors.shared.table_alarms import Alarms
 from pgs.clock import Clock, Rng
-from pgs.domain.ids import ENTROPY_BYTES, new_id
+from pgs.domain.ids import Ids
 from pgs.domain.keyring import KeyRing
 from pgs.domain.versions import ServedVersions
 from pgs.games.rules import Rules
@@ -31,16 +31,13 @@ from pgs.storage.database import Database
 
 
 class Parts(msgspec.Struct, frozen=True):
-    """The parts, built once in `pgs.app`. `games` holds the installed games by id.
-
-    `id_rng` draws from `rng` in blocks, and is for ids only.
-    """
+    """The parts, built once in `pgs.app`. `games` holds the installed games by id."""
 
     system: System
     database: Database
     clock: Clock
     rng: Rng
-    id_rng: Rng
+    ids: Ids
     keys: KeyFile
     games: Mapping[str, Rules]
     versions: ServedVersions
@@ -72,4 +69,4 @@ class Parts(msgspec.Struct, frozen=True):
 
     def new_id(self, prefix: str) -> str:
         """Return a new id that begins with the prefix."""
-        return new_id(prefix, self.clock.now_ms(), self.id_rng.bytes(ENTROPY_BYTES))
+        return self.ids.new(prefix)

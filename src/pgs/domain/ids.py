@@ -7,6 +7,7 @@ UUID version 7 (RFC 9562), which puts it first for the same reason.
 """
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 MATCH: Final = "mat"
@@ -28,6 +29,11 @@ TIME_DIGITS: Final = 12
 ENTROPY_BYTES: Final = 10
 """Bytes of randomness in one id: 80 bits, which can neither be guessed nor collide."""
 
+DRAWN_TOGETHER: Final = 256
+"""Ids whose random bytes are drawn together, because each draw calls the system."""
+
+_TIME: Final = f"0{TIME_DIGITS}x"
+
 _BODY = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
@@ -43,7 +49,31 @@ def new_id(prefix: str, at_ms: int, entropy: bytes) -> str:
             f"an id takes a known prefix and {ENTROPY_BYTES} bytes, "
             f"not {prefix!r} and {len(entropy)}"
         )
-    return f"{prefix}_{at_ms:0{TIME_DIGITS}x}{entropy.hex()}"
+    return f"{prefix}_{at_ms:{_TIME}}{entropy.hex()}"
+
+
+class Ids:
+    """Makes the ids that `new_id` makes. The random digits of the next ones are in memory already.
+
+    `now_ms` returns epoch milliseconds, and `random_bytes` takes how many bytes it shall return.
+    """
+
+    def __init__(self, now_ms: Callable[[], int], random_bytes: Callable[[int], bytes]) -> None:
+        self._now_ms = now_ms
+        self._random_bytes = random_bytes
+        self._digits: list[str] = []  # of the next ids, the first one at the end; each is used once
+
+    def new(self, prefix: str) -> str:
+        """Return an id that is created now. Raises `ValueError` for a prefix not in `PREFIXES`."""
+        if prefix not in PREFIXES:
+            raise ValueError(f"an id takes a known prefix, not {prefix!r}")
+        if not self._digits:
+            self._draw()
+        return f"{prefix}_{self._now_ms():{_TIME}}{self._digits.pop()}"
+
+    def _draw(self) -> None:
+        drawn = self._random_bytes(DRAWN_TOGETHER * ENTROPY_BYTES)
+        self._digits = drawn.hex(" ", ENTROPY_BYTES).split()[::-1]
 
 
 def first_id(prefix: str, at: int) -> str:
@@ -51,7 +81,7 @@ def first_id(prefix: str, at: int) -> str:
 
     `at` in epoch seconds, from 0 on.
     """
-    return f"{prefix}_{at * 1000:0{TIME_DIGITS}x}"
+    return f"{prefix}_{at * 1000:{_TIME}}"
 
 
 def made_at(new: str) -> int:
