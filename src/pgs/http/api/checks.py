@@ -30,9 +30,12 @@ def check(
     With `licensed`, the account counts as licensed: the licence of the game is not checked.
     """
     endpoint = request.endpoint
-    query = parse_query(query_string, endpoint.query) if query_string else {}
-    if isinstance(query, BadRequest):
-        return query
+    query: dict[str, str] = {}
+    if query_string:
+        parsed = parse_query(query_string, endpoint.query)
+        if isinstance(parsed, BadRequest):
+            return parsed
+        query = parsed
     body: object = None
     if endpoint.request is not None and (raw or not endpoint.may_lack_body):
         body = _plain_body(request, endpoint.request, principal, raw)

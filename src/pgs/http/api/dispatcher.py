@@ -207,11 +207,32 @@ class Dispatcher:
     ) -> Handled:
         """Steps 2 to 6. `body` is None if it must still be read. Raises `ClientGone`."""
         endpoint = request.endpoint
+        # 2. Authenticate.
         if endpoint.credential == "partner_key":
             verdict = self._keys.judge(endpoint, request.headers, started)
         else:
             verdict = await self._authenticate(request)
-        answer = await self._answer(request, verdict, query_string, body, receive)
+        principal = verdict.outcome
+        if principal is not None and type(principal) in _REFUSED:
+            answer: Answer = principal
+        else:
+            # 3. Read the body, where the call takes one.
+            raw = b""
+            if endpoint.request is not None:
+                raw = await read_body(receive) if body is None else body
+            # 4. Check query, body, launch and fields. 5. Handle.
+            call = check(request, principal, query_string, raw)
+            if not isinstance(call, CallBy):
+                answer = await self._refuse_or_replay(request, principal, call, query_string, raw)
+            elif endpoint.held and not endpoint.held.isdisjoint(call.query):
+                # A held call is cancelled when its client leaves.
+                handled = self._guarded(request, principal, endpoint.handler(call))
+                answer = await unless_gone(handled, receive)
+            else:
+                try:  # like `_guarded`, but without another coroutine for each call
+                    answer = await endpoint.handler(call)
+                except Exception as error:
+                    answer = answer_to_failure(request, principal, error)
         if type(answer) in _REFUSED:
             tell_of_refused(self._services, endpoint, verdict, answer)
             answer = _explained(answer, request, query_string)
@@ -249,40 +270,25 @@ class Dispatcher:
         judged = self._authenticators[credential](request)
         return Verdict(await self._guarded(request, None, judged))
 
-    async def _answer(
+    async def _refuse_or_replay(
         self,
         request: Request,
-        verdict: Verdict,
+        principal: object,
+        refusal: Refusal | BadRequest,
         query_string: bytes,
-        body: bytes | None,
-        receive: Receive,
+        raw: bytes,
     ) -> Answer:
-        """Steps 3 to 5, if the caller is admitted: read, check, handle. Raises `ClientGone`."""
-        principal, endpoint = verdict.outcome, request.endpoint
-        if principal is not None and type(principal) in _REFUSED:
-            return principal
-        # 3. Read the body, where the call takes one.
-        raw = b""
-        if endpoint.request is not None:
-            raw = await read_body(receive) if body is None else body
-        # 4. Check query, body, launch and fields.
-        call = check(request, principal, query_string, raw)
-        if isinstance(call, CallBy):
-            handled: Awaitable[Answer] = endpoint.handler(call)
-        elif isinstance(call, Refusal) and call.reason in UNLICENSED and endpoint.is_replay:
-            unlicensed = check(request, principal, query_string, raw, licensed=True)
-            if not isinstance(unlicensed, CallBy):
-                return call
-            handled = _replay_or(call, endpoint.is_replay, endpoint.handler, unlicensed)
-        else:
-            return call
-        # 5. Handle. A held call is cancelled when its client leaves.
-        if endpoint.held and isinstance(call, CallBy) and not endpoint.held.isdisjoint(call.query):
-            return await unless_gone(self._guarded(request, principal, handled), receive)
-        try:  # like `_guarded`, but without another coroutine for each call
-            return await handled
-        except Exception as error:
-            return answer_to_failure(request, principal, error)
+        """Return the answer of a launch that repeats an earlier one, else the refusal."""
+        endpoint = request.endpoint
+        if isinstance(refusal, BadRequest) or refusal.reason not in UNLICENSED:
+            return refusal
+        if endpoint.is_replay is None:
+            return refusal
+        call = check(request, principal, query_string, raw, licensed=True)
+        if not isinstance(call, CallBy):
+            return refusal
+        replayed = _replay_or(refusal, endpoint.is_replay, endpoint.handler, call)
+        return await self._guarded(request, principal, replayed)
 
     async def _guarded(
         self, request: Request, principal: object, work: Awaitable[Answer]
