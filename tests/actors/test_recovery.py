@@ -298,7 +298,7 @@ async def test_a_seat_written_without_the_actor_is_seen_before_the_next_decision
             await twin.seat("zoe", "z2")
             foreign = await twin.by_key("z2")
         head = await s.head()
-        plan = Plan("acme", "test", head, at(0))
+        plan = Plan("acme", "test", head, at(0), at(0) * 1000)
         plan.next_seq()
         plan.charge(foreign)
         plan.save(None, foreign)

@@ -8,16 +8,21 @@ from pgs.domain.tiers import SeatPrice
 from tests.making import pending_seat
 
 
-def test_a_new_seat_has_the_sent_and_the_charged_stake_and_is_pending() -> None:
-    seat = rules.new_seat(
+def new_seat(environment: Environment, settlement: rules.SettlementSide) -> rules.Seat:
+    return rules.new_seat(
         SeatRequest("p1", "reversi", "bronze", 120, "k1", "order 7"),
         SeatPrice(tier_revision=3, stake_usd_cents=100, prize_usd_cents=180),
         partner_id="acme",
-        environment="live",
+        environment=environment,
         seat_id="sea_1",
         seq=9,
         now=50,
+        settlement=settlement,
     )
+
+
+def test_a_new_seat_has_the_sent_and_the_charged_stake_and_is_pending() -> None:
+    seat = new_seat("live", "remote")
     assert (seat.partner_id, seat.environment, seat.seat_id, seat.seq) == (
         "acme",
         "live",
@@ -30,6 +35,14 @@ def test_a_new_seat_has_the_sent_and_the_charged_stake_and_is_pending() -> None:
     assert (seat.stake_usd_cents, seat.prize_usd_cents) == (100, 180)
     assert (seat.status, seat.stake_status) == ("pending", "pending")
     assert (seat.seated_at, seat.due_at, seat.updated_at) == (50, 55, 50)
+    assert (seat.settlement, seat.confirmed_at, seat.expires_at) == ("remote", None, None)
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_the_embedded_settlement_confirms_a_new_seat_at_once(environment: Environment) -> None:
+    pending = new_seat(environment, "remote")
+    confirmed = msgspec.structs.replace(rules.confirm(pending, 50), settlement="embedded")
+    assert new_seat(environment, "embedded") == confirmed
 
 
 @pytest.mark.parametrize(("environment", "wait_s"), [("live", 300), ("test", 3600)])

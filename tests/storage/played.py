@@ -105,7 +105,7 @@ class Played:
 
     async def _plan(self, now: int) -> Plan:
         head = await find_head(self.reader, self._partner_id, self._environment)
-        return Plan(self._partner_id, self._environment, head, now)
+        return Plan(self._partner_id, self._environment, head, now, now * 1000)
 
     async def _commit(self, plan: Plan) -> None:
         tx = plan.tx()

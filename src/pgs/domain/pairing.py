@@ -35,9 +35,10 @@ def oldest_opponent(waiting: Iterable[Seat], player_id: str, now: int) -> Seat |
 
     This is the first seat, in the given order, that is open and belongs to another player.
     """
-    return next(
-        (seat for seat in waiting if seat.player_id != player_id and is_open(seat, now)), None
-    )
+    for seat in waiting:
+        if seat.player_id != player_id and is_open(seat, now):
+            return seat
+    return None
 
 
 def explain_test(waited_seconds: int, begins: str) -> dict[str, str | int | float]:

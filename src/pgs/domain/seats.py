@@ -109,9 +109,15 @@ def new_seat(
     seat_id: str,
     seq: int,
     now: int,
-    settlement: SettlementSide = "embedded",
+    settlement: SettlementSide,
 ) -> Seat:
-    """Return the seat that a request takes, with its stake pending."""
+    """Return the seat that a request takes.
+
+    The embedded settlement confirms every stake, so the seat waits for an opponent at once. With a
+    settlement server the stake is pending.
+    """
+    confirmed = settlement == "embedded"
+    due_at = now + (WAIT_S[environment] if confirmed else RETRY_MIN_S)
     return Seat(
         partner_id=partner_id,
         environment=environment,
@@ -126,11 +132,13 @@ def new_seat(
         stake_usd_cents=price.stake_usd_cents,
         prize_usd_cents=price.prize_usd_cents,
         partner_ref=request.partner_ref,
-        status="pending",
-        stake_status="pending",
+        status="waiting" if confirmed else "pending",
+        stake_status="confirmed" if confirmed else "pending",
         seated_at=now,
         settlement=settlement,
-        due_at=now + RETRY_MIN_S,
+        confirmed_at=now if confirmed else None,
+        expires_at=due_at if confirmed else None,
+        due_at=due_at,
         updated_at=now,
     )
 
@@ -153,7 +161,10 @@ def no_earlier(now: int, *seats: Seat) -> int:
 
     Nothing may happen to a seat on a day before the one on which its stake is booked.
     """
-    return max([now, *(seat.confirmed_at or 0 for seat in seats)])
+    for seat in seats:
+        if seat.confirmed_at is not None and seat.confirmed_at > now:
+            now = seat.confirmed_at
+    return now
 
 
 def confirm(seat: Seat, now: int) -> Seat:

@@ -67,7 +67,8 @@ class Tier(msgspec.Struct, frozen=True):
 
         That is so if the prize exceeds two floors, the least that the two seats of a match bring.
         """
-        return self.current.prize_usd_cents > 2 * self.current.floor_usd_cents
+        current = self.current
+        return current.prize_usd_cents > 2 * current.floor_usd_cents
 
     def is_locked(self, game_id: str) -> bool:
         """Return whether the tier may not be offered for a game.
@@ -139,9 +140,11 @@ def price_seat(tier: Tier, price: Price | None, sent_usd_cents: int) -> SeatPric
         return refuse("stake_below_floor", floorUsdCents=current.floor_usd_cents)
     if sent_usd_cents > current.prize_usd_cents:
         return refuse("stake_above_prize", ceilingUsdCents=current.prize_usd_cents)
-    entry = tier.entry_usd_cents(price)
-    if tier.is_in_force(price) and sent_usd_cents != entry:
-        return refuse("stake_does_not_match_price", expectedUsdCents=entry)
+    entry = current.floor_usd_cents
+    if price is not None and tier.is_in_force(price):
+        entry = price.entry_usd_cents
+        if sent_usd_cents != entry:
+            return refuse("stake_does_not_match_price", expectedUsdCents=entry)
     return SeatPrice(current.revision, entry, current.prize_usd_cents)
 
 

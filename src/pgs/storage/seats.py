@@ -14,8 +14,8 @@ from pgs.storage.reader import Query, Reader, Row
 from pgs.storage.transactions import Stmt
 
 
-class Head(msgspec.Struct, frozen=True):
-    """The last numbers that a partner's environment has given out.
+class Head(msgspec.Struct):
+    """The last numbers that a partner's environment has given out. A plan advances its own copy.
 
     In order: the highest number of a seat, of a feed position and of a ledger row so far, the hash
     of that ledger row, and the last day that was made final (0: none).

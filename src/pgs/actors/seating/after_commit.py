@@ -13,9 +13,10 @@ from pgs.domain.matches import Match
 
 def tell_of_plan(partner: PartnerActors, environment: Environment, plan: Plan) -> None:
     """Tell tables, activity subscribers, feed readers and the courier of a committed plan."""
+    here = partner.parts.presence.is_anybody_here(partner.partner_id)
     if plan.matches:
-        tell_tables(partner, plan)
-    if partner.parts.presence.is_anybody_here(partner.partner_id):
+        tell_tables(partner, plan, here=here)
+    if here:
         tell_players(partner, plan)
     tell_of_play(partner.parts, partner.partner_id, environment, plan.seats, plan.matches)
     if plan.moves_feed:
@@ -23,14 +24,15 @@ def tell_of_plan(partner: PartnerActors, environment: Environment, plan: Plan) -
         nudge(partner, environment, plan)
 
 
-def tell_tables(partner: PartnerActors, plan: Plan) -> None:
+def tell_tables(partner: PartnerActors, plan: Plan, *, here: bool) -> None:
     """Tell the open tables of matches that have ended, and the tables of new matches.
 
-    The table of a new match is opened only if a player of the match has an open socket.
+    The table of a new match is opened only if a player of the match has an open socket. `here`:
+    whether any player of the partner has one.
     """
     for match in plan.matches:
         if match.status == "started":
-            is_needed = _has_present_player(partner, plan, match)
+            is_needed = here and _has_present_player(partner, plan, match)
             table = partner.table(match.match_id) if is_needed else None
         else:
             table = partner.open_table(match.match_id) if match.money == "due" else None

@@ -17,7 +17,7 @@ from pgs.actors.messages.table import LookAgain
 from pgs.actors.seating.payouts import ask_for_payouts
 from pgs.actors.seating.plan import Plan
 from pgs.actors.seating.seats_state import SeatsState
-from pgs.domain import matches
+from pgs.domain import ids, matches
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.matches import MatchDecision, MatchWithSeats, same_decision
 from pgs.domain.ratings import after_match
@@ -125,7 +125,7 @@ async def close_seat(seats: SeatsState, seat: Seat, end_reason: EndReason) -> Se
 def _plan_closing(
     seats: SeatsState, plan: Plan, seat: Seat, end_reason: EndReason
 ) -> MatchWithSeats:
-    closed = matches.close_alone(seat, seats.new_match_id(), end_reason, plan.now)
+    closed = matches.close_alone(seat, seats.new_id(ids.MATCH, plan), end_reason, plan.now)
     plan.insert_match(closed.match)
     return MatchWithSeats(closed.match, (plan.save(seat, closed.seats[0]),))
 

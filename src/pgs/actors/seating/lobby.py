@@ -1,7 +1,7 @@
 """The lobby: the seats that wait in one environment of a partner, and the pairs of a wave."""
 
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable, Container, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from itertools import chain
 
 from pgs.domain.live_pairing import Pair, WaitingSeat, held_back, pair_wave
@@ -77,7 +77,7 @@ class Lobby:
             self._playing[player_id].add(seat_id)
 
     def oldest_opponent(
-        self, seat: Seat, now: int, planned: Container[str], waiting: Iterable[Seat]
+        self, seat: Seat, now: int, planned: Collection[str], waiting: Iterable[Seat]
     ) -> Seat | None:
         """Return the seat with which `seat` is paired in test, or None if `seat` has to wait.
 
@@ -86,10 +86,11 @@ class Lobby:
         sequences.
         """
         pool = pool_of(seat)
-        known = self._pools.get(pool, {}).values()
-        unchanged = (other for other in known if other.seat_id not in planned)
-        same = (each for each in waiting if pool_of(each) == pool)
-        return oldest_opponent(chain(unchanged, same), seat.player_id, now)
+        known: Iterable[Seat] = self._pools.get(pool, {}).values()
+        if planned:
+            unchanged = (other for other in known if other.seat_id not in planned)
+            known = chain(unchanged, (each for each in waiting if pool_of(each) == pool))
+        return oldest_opponent(known, seat.player_id, now)
 
     def rated(self, game_id: str, player_id: str, rating: Rating) -> None:
         """Replace a player's rating if the lobby keeps one."""

@@ -1,6 +1,6 @@
 """A plan: the row changes and feed positions of one decision, written in one transaction."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
@@ -27,10 +27,17 @@ class Plan:
     """
 
     def __init__(
-        self, partner_id: str, environment: Environment, head: rows.Head, now: int
+        self,
+        partner_id: str,
+        environment: Environment,
+        head: rows.Head,
+        now: int,
+        made_ms: int,
     ) -> None:
+        """`made_ms`: when the plan was made, in epoch milliseconds. New ids begin with it."""
         self.now = now
-        self.head = head
+        self.made_ms = made_ms
+        self.head = msgspec.structs.replace(head)  # a copy, which the plan advances
         self.seats: list[Seat] = []
         self.latest: dict[str, Seat] = {}
         self.waiting: dict[str, Seat] = {}
@@ -50,7 +57,7 @@ class Plan:
 
     def next_seq(self) -> int:
         """Return the next seat sequence."""
-        self.head = msgspec.structs.replace(self.head, seat_seq=self.head.seat_seq + 1)
+        self.head.seat_seq += 1
         return self.head.seat_seq
 
     def save(self, was: Seat | None, seat: Seat) -> Seat:
@@ -59,19 +66,17 @@ class Plan:
         A seat that is in a match takes the next position of the feed.
         """
         if seat.match_id is not None:
-            position = self.head.feed_position + 1
-            self.head = msgspec.structs.replace(self.head, feed_position=position)
-            seat = msgspec.structs.replace(seat, position=position)
+            self.head.feed_position += 1
+            seat = msgspec.structs.replace(seat, position=self.head.feed_position)
         self.seats.append(seat)
         self.latest[seat.seat_id] = seat
-        if seat.status == "waiting":
-            self.waiting[seat.seat_id] = seat
-        else:
-            self.waiting.pop(seat.seat_id, None)
         if was is None:
             self._inserts.append(rows.insert_seat(seat))
         else:
+            self.waiting.pop(seat.seat_id, None)
             self._stmts.append(rows.update_seat(was, seat))
+        if seat.status == "waiting":
+            self.waiting[seat.seat_id] = seat
         return seat
 
     def start(
@@ -125,34 +130,35 @@ class Plan:
     def charge(self, seat: Seat) -> None:
         """Add the money of a stake that is confirmed now: to the ledger and to the day's totals."""
         self._book(ledger.charge(seat))
-        self._count([totals.charged(seat)])
+        self._count(*totals.charged(seat))
 
     def settle(self, record: MatchWithSeats) -> None:
         """Add the money of a match that is recorded now: to the ledger and to the days' totals."""
         for transfer in ledger.settle(record):
             self._book(transfer)
-        self._count(totals.settled(record))
+        for key, change in totals.settled(record):
+            self._count(key, change)
 
     def make_final(self, day: int) -> None:
         """Add the change that makes every day up to `day` final."""
-        self.head = msgspec.structs.replace(self.head, final_day=day)
+        self.head.final_day = day
 
     def _book(self, transfer: ledger.Transfer) -> None:
+        head = self.head
         row = ledger.row_after(
-            self.head.ledger_seq,
-            self.head.ledger_hash,
+            head.ledger_seq,
+            head.ledger_hash,
             transfer,
             partner_id=self._partner_id,
             environment=self._environment,
             at=self.now,
         )
-        self.head = msgspec.structs.replace(self.head, ledger_seq=row.seq, ledger_hash=row.hash)
+        head.ledger_seq, head.ledger_hash = row.seq, row.hash
         self._stmts.append(insert_row(row))
 
-    def _count(self, changes: Iterable[tuple[TotalsKey, Totals]]) -> None:
-        for key, change in changes:
-            known = self._totals.get(key)
-            self._totals[key] = change if known is None else known + change
+    def _count(self, key: TotalsKey, change: Totals) -> None:
+        known = self._totals.get(key)
+        self._totals[key] = change if known is None else known + change
 
     def tx(self) -> Tx | None:
         """Return the transaction, or None when there is nothing to write.
@@ -161,10 +167,8 @@ class Plan:
         taken, the first statement fails, before anything was changed. SQLite then refuses only this
         transaction, without repeating the other transactions of the same commit.
         """
-        self._stmts.extend(
-            raise_totals(self._partner_id, self._environment, key, change)
-            for key, change in self._totals.items()
-        )
+        for key, change in self._totals.items():
+            self._stmts.append(raise_totals(self._partner_id, self._environment, key, change))
         if self.head != self._was_head:
             self._stmts.append(
                 rows.move_head(self._partner_id, self._environment, self._was_head, self.head)

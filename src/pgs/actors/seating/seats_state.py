@@ -15,11 +15,11 @@ from pgs.actors.seating.after_commit import tell_of_plan
 from pgs.actors.seating.lobby import Lobby
 from pgs.actors.seating.plan import Plan
 from pgs.actors.seating.pulse import Pulse
-from pgs.domain import ids
 from pgs.domain.accounts import Account
 from pgs.domain.days import start_of
 from pgs.domain.environments import Environment
 from pgs.domain.first_moves import FirstMoves
+from pgs.domain.ids import ENTROPY_BYTES, new_id
 from pgs.domain.matches import Match, MatchWithSeats
 from pgs.domain.ratings import Rating
 from pgs.domain.seats import Seat
@@ -102,8 +102,9 @@ class SeatsState(DispatchingActor):
         account = self.parts.registry.account(self.partner_id)
         return account if account is not None and account.active else None
 
-    def new_match_id(self) -> str:
-        return self.parts.new_id(ids.MATCH)
+    def new_id(self, prefix: str, plan: Plan) -> str:
+        """Return a new id that begins with the prefix and the millisecond of a plan."""
+        return new_id(prefix, plan.made_ms, self.parts.id_rng.bytes(ENTROPY_BYTES))
 
     async def seat(self, seat_id: str) -> Seat | None:
         """Return a seat, or None if this environment has no such seat."""
@@ -157,10 +158,11 @@ class SeatsState(DispatchingActor):
         The plan's time is now or, if today is final already, the first second after the last final
         day. So a clock that was put back cannot change figures that were reported.
         """
-        now = self.parts.clock.now()
-        if self.final_day:
-            now = max(now, start_of(self.final_day + 1))
-        return Plan(self.partner_id, self.environment, self._head, now)
+        made_ms = self.parts.clock.now_ms()
+        now, final_day = made_ms // 1000, self._head.final_day
+        if final_day:
+            now = max(now, start_of(final_day + 1))
+        return Plan(self.partner_id, self.environment, self._head, now, made_ms)
 
     async def commit(self, plan: Plan) -> None:
         """Write a plan, update the memory, and tell tables, subscribers and the courier.
@@ -182,22 +184,18 @@ class SeatsState(DispatchingActor):
     def follow(self, plan: Plan) -> None:
         """Update the memory after a plan was written, and tell others of it."""
         self._remember(plan)
-        self._note_deadlines(plan)
         self._start_pulse()
         tell_of_plan(self.partner, self.environment, plan)
 
     def _remember(self, plan: Plan) -> None:
-        self._head = plan.head
+        self._head, deadlines = plan.head, self.parts.deadlines
         for seat in plan.seats:
             self.lobby.place(seat)
+            deadlines.note(seat.due_at)
+        for match in plan.matches:
+            deadlines.note(match.due_at)
         for (game_id, player_id), rating in plan.ratings.items():
             self.lobby.rated(game_id, player_id, rating)
-
-    def _note_deadlines(self, plan: Plan) -> None:
-        for seat in plan.seats:
-            self.parts.deadlines.note(seat.due_at)
-        for match in plan.matches:
-            self.parts.deadlines.note(match.due_at)
 
     def _start_pulse(self) -> None:
         if self.pulse is None and self.environment == "live" and self.lobby.crowded:

@@ -6,7 +6,6 @@ A remote settlement is asked after the seat has been written, and the call waits
 
 from typing import cast
 
-import msgspec
 import structlog
 
 from pgs.actors.kernel.mail import LATER, Envelope, Later, Message
@@ -28,21 +27,6 @@ log = structlog.get_logger("pgs.settlement")
 STAKES_TOGETHER = 100
 """Stakes of one partner that are decided together and committed in one transaction. Deciding so
 many takes 2 to 5 ms, and other partners' calls have to wait meanwhile."""
-
-
-class Placed(msgspec.Struct, frozen=True):
-    """A confirmed seat as the plan saves it. `closed`: the match that ends it, if any."""
-
-    seat: Seat
-    closed: MatchWithSeats | None = None
-
-
-class PlannedSeat(msgspec.Struct, frozen=True):
-    """A new seat as planned for a call. `placed` is None if settlement has to be asked first."""
-
-    envelope: Envelope
-    seat: Seat
-    placed: Placed | None
 
 
 async def stake_seat(
@@ -70,7 +54,7 @@ async def _take_alone(seats: SeatsState, envelope: Envelope) -> Seated | Refusal
     plan = seats.plan()
     try:
         decided = _decide_new(seats, plan, envelope)
-        if isinstance(decided, PlannedSeat):
+        if isinstance(decided, Seat):
             await seats.write(plan)
     except OutcomeUnknown:
         raise
@@ -80,11 +64,11 @@ async def _take_alone(seats: SeatsState, envelope: Envelope) -> Seated | Refusal
         if replay is None:
             raise
         return replay
-    if isinstance(decided, Refusal):
-        replay = await _replay_of(seats, plan, envelope)
-        return decided if replay is None else replay
-    seats.follow(plan)
-    return _conclude(seats, decided)
+    if isinstance(decided, Seat):
+        seats.follow(plan)
+        return _conclude(seats, decided, envelope)
+    replay = await _replay_of(seats, plan, envelope)
+    return decided if replay is None else replay
 
 
 def _others(seats: SeatsState, command: StakeSeat) -> list[Envelope]:
@@ -125,12 +109,12 @@ async def _take_together(
     """
     plan = seats.plan()
     answer: Seated | Refusal | Later | None = None
-    planned: list[tuple[Envelope, PlannedSeat | Seated]] = []
+    planned: list[tuple[Envelope, Seat | Seated]] = []
     left = [first, *others]
     try:
         while left:
             decided = await _decide(seats, plan, left[0])
-            if isinstance(decided, PlannedSeat | Seated):
+            if isinstance(decided, Seat | Seated):
                 planned.append((left[0], decided))
             elif left[0] is first:
                 answer = decided
@@ -149,7 +133,7 @@ async def _take_together(
     if is_written:
         seats.follow(plan)
     for envelope, decided in planned:
-        concluded = _conclude(seats, decided) if isinstance(decided, PlannedSeat) else decided
+        concluded = _conclude(seats, decided, envelope) if isinstance(decided, Seat) else decided
         if envelope is first:
             answer = concluded
         elif not isinstance(concluded, Later):
@@ -159,8 +143,8 @@ async def _take_together(
 
 async def _decide(
     seats: SeatsState, plan: Plan, envelope: Envelope
-) -> PlannedSeat | Seated | Refusal | Later:
-    """Plan a new seat for a call; or return the answer to a call that takes no new seat."""
+) -> Seat | Seated | Refusal | Later:
+    """Plan a new seat for a call, or return the answer to a call that takes no new seat."""
     replay = await _replay_of(seats, plan, envelope)
     return _decide_new(seats, plan, envelope) if replay is None else replay
 
@@ -176,26 +160,27 @@ async def _replay_of(
     return _replay(seats, plan.latest.get(known.seat_id, known), request, envelope)
 
 
-def _decide_new(seats: SeatsState, plan: Plan, envelope: Envelope) -> PlannedSeat | Refusal:
-    """Plan a new seat for a call with a new key, or return why it cannot be taken."""
+def _decide_new(seats: SeatsState, plan: Plan, envelope: Envelope) -> Seat | Refusal:
+    """Plan a new seat for a call with a new key, or return why it cannot be taken.
+
+    A seat whose stake is pending is saved as it is, because settlement has to be asked first.
+    """
     request = cast(StakeSeat, envelope.message).request
     price = find_price(seats, request.tier_id, request.game_id, request.sent_usd_cents)
     if isinstance(price, Refusal):
         return price
     seat = _new_seat(seats, plan, request, price)
-    if seat.settlement == "embedded":
-        return PlannedSeat(envelope, seat, _place(seats, plan, None, confirm(seat, plan.now)))
-    plan.save(None, seat)
-    return PlannedSeat(envelope, seat, None)
+    if seat.stake_status == "pending":
+        return plan.save(None, seat)
+    plan.charge(seat)
+    return _place(seats, plan, None, seat)
 
 
-def _conclude(seats: SeatsState, planned: PlannedSeat) -> Seated | Later:
-    """Do what follows the commit of a new seat, and return the answer to its call."""
-    if planned.placed is None:
-        return _wait_for_charge(seats, planned.seat, WaitingCall(planned.envelope, replayed=False))
-    if planned.placed.closed is not None:
-        ask_for_payouts(seats, planned.placed.closed)
-    return Seated(planned.placed.seat, replayed=False)
+def _conclude(seats: SeatsState, seat: Seat, envelope: Envelope) -> Seated | Later:
+    """Return the answer to the call of a new seat; ask settlement first if it has to confirm."""
+    if seat.stake_status == "pending":
+        return _wait_for_charge(seats, seat, WaitingCall(envelope, replayed=False))
+    return Seated(seat, replayed=False)
 
 
 async def charge_answered(seats: SeatsState, message: ChargeAnswered, _: Envelope) -> None:
@@ -271,7 +256,7 @@ def _new_seat(seats: SeatsState, plan: Plan, request: SeatRequest, price: SeatPr
         price,
         partner_id=seats.partner_id,
         environment=seats.environment,
-        seat_id=seats.parts.new_id(ids.SEAT),
+        seat_id=seats.new_id(ids.SEAT, plan),
         seq=plan.next_seq(),
         now=plan.now,
         settlement=seats.parts.settlements.side,
@@ -290,11 +275,19 @@ def _wait_for_charge(seats: SeatsState, seat: Seat, call: WaitingCall) -> Later:
 async def _confirm(seats: SeatsState, seat: Seat) -> Seat:
     """Commit the confirmation of a pending stake and return the new seat."""
     plan = seats.plan()
-    placed = _place(seats, plan, seat, confirm(seat, plan.now))
+    confirmed = confirm(seat, plan.now)
+    plan.charge(confirmed)
+    end_reason = seat.closing or (None if seats.active_account else "account_inactive")
+    if end_reason is None:
+        placed = _place(seats, plan, seat, confirmed)
+        await seats.commit(plan)
+        return placed
+    closed = close_alone(confirmed, seats.new_id(ids.MATCH, plan), end_reason, plan.now)
+    plan.insert_match(closed.match)
+    saved = plan.save(seat, closed.seats[0])
     await seats.commit(plan)
-    if placed.closed is not None:
-        ask_for_payouts(seats, placed.closed)
-    return placed.seat
+    ask_for_payouts(seats, MatchWithSeats(closed.match, (saved,)))
+    return saved
 
 
 async def _decline(seats: SeatsState, seat: Seat) -> Seat:
@@ -305,22 +298,15 @@ async def _decline(seats: SeatsState, seat: Seat) -> Seat:
     return declined
 
 
-def _place(seats: SeatsState, plan: Plan, was: Seat | None, seat: Seat) -> Placed:
-    """Plan the next state of a seat whose stake is confirmed: closed, paired or waiting."""
-    plan.charge(seat)
-    end_reason = seat.closing or (None if seats.active_account else "account_inactive")
-    if end_reason is not None:
-        closed = close_alone(seat, seats.new_match_id(), end_reason, plan.now)
-        plan.insert_match(closed.match)
-        saved = plan.save(was, closed.seats[0])
-        return Placed(saved, MatchWithSeats(closed.match, (saved,)))
+def _place(seats: SeatsState, plan: Plan, was: Seat | None, seat: Seat) -> Seat:
+    """Plan the next state of a seat whose stake is confirmed, paired or waiting; return it."""
     if seats.environment == "live":
-        return Placed(plan.save(was, seat))
+        return plan.save(was, seat)
     older = seats.lobby.oldest_opponent(seat, plan.now, plan.latest, plan.waiting.values())
     if older is None:
-        return Placed(plan.save(was, seat))
+        return plan.save(was, seat)
     waited_s = plan.now - (older.confirmed_at or plan.now)
     explanation = pairing.explain_test(waited_s, begins=older.player_id)
-    started = plan.start(older, seat, seats.new_match_id(), explanation)
+    started = plan.start(older, seat, seats.new_id(ids.MATCH, plan), explanation)
     plan.save(older, started.seats[0])
-    return Placed(plan.save(was, started.seats[1]))
+    return plan.save(was, started.seats[1])

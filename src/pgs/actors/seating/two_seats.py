@@ -13,7 +13,7 @@ from pgs.actors.seating.seats_state import SeatsState
 from pgs.actors.seating.staking import find_price
 from pgs.domain import ids, pairing
 from pgs.domain.errors import Refusal
-from pgs.domain.seats import Seat, SeatRequest, confirm, new_seat
+from pgs.domain.seats import Seat, SeatRequest, new_seat
 from pgs.domain.tiers import SeatPrice
 
 
@@ -27,7 +27,7 @@ async def seat_together(
     plan = seats.plan()
     older, newer = (_taken(seats, plan, command, player, price) for player in command.player_ids)
     explanation = pairing.explain_together(begins=older.player_id)
-    started = plan.start(older, newer, seats.new_match_id(), explanation)
+    started = plan.start(older, newer, seats.new_id(ids.MATCH, plan), explanation)
     for seat in started.seats:
         plan.save(None, seat)
     await seats.commit(plan)
@@ -52,11 +52,10 @@ def _taken(
         price,
         partner_id=seats.partner_id,
         environment=seats.environment,
-        seat_id=seats.parts.new_id(ids.SEAT),
+        seat_id=seats.new_id(ids.SEAT, plan),
         seq=plan.next_seq(),
         now=plan.now,
         settlement="embedded",
     )
-    confirmed = confirm(seat, plan.now)
-    plan.charge(confirmed)
-    return confirmed
+    plan.charge(seat)
+    return seat

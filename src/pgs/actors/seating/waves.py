@@ -6,6 +6,7 @@ from pgs.actors.partners import PartnerDirectory
 from pgs.actors.parts import Parts
 from pgs.actors.seating.pulse import WAVE_S
 from pgs.actors.seating.seats_state import SeatsState
+from pgs.domain import ids
 from pgs.domain.first_moves import moves_first
 from pgs.domain.live_pairing import explain
 from pgs.storage.bulk import read_in_bulk
@@ -35,7 +36,7 @@ async def _commit_next_pairs(seats: SeatsState) -> None:
         counts = await seats.first_moves(older), await seats.first_moves(newer)
         first, second = (older, newer) if moves_first(*counts, lot) else (newer, older)
         explanation = explain(pair, plan.now, first.player_id)
-        started = plan.start(first, second, seats.new_match_id(), explanation)
+        started = plan.start(first, second, seats.new_id(ids.MATCH, plan), explanation)
         plan.count_first_moves(started)
         by_id = {seat.seat_id: seat for seat in started.seats}
         for was in (older, newer):
