@@ -122,8 +122,8 @@ class CounterCell:
 
     def later(self, command: Command[Any], within: float = ASK_DEADLINE_S) -> Asked:
         """Put an ask into the mailbox now, and wait for its answer in a separate task."""
-        asked, envelope = Asked(), Envelope(command, trio.current_time() + within)
-        self.cell.post(envelope)
+        asked, envelope = Asked(), Envelope(command)
+        self.cell.post(envelope, within)
 
         async def wait() -> None:
             try:

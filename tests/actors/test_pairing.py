@@ -71,7 +71,7 @@ async def test_an_expired_seat_that_is_not_closed_yet_is_not_taken_as_an_opponen
     """The clock jumps after a suspension, and a stake comes before expired seats are closed."""
     async with ready_core(tmp_path) as s:
         alice = await s.seat("alice")
-        monkeypatch.setattr(s.parts.clock, "now", lambda: at(3600))
+        monkeypatch.setattr(s.parts.clock, "now_ms", lambda: at(3600) * 1000)
         assert (await s.seat("bob")).status == "waiting"
         assert (await s.row(alice)).match_id is None
 

@@ -121,7 +121,7 @@ async def test_an_expired_seat_that_is_not_closed_yet_is_not_paired(
     """The clock jumps after a suspension, and a wave comes before expired seats are closed."""
     async with ready_core(tmp_path) as s:
         alice, bob = await sit(s, "alice", "bob")
-        monkeypatch.setattr(s.parts.clock, "now", lambda: at(300))
+        monkeypatch.setattr(s.parts.clock, "now_ms", lambda: at(300) * 1000)
         await until(30)
         assert (await s.row(alice)).match_id is (await s.row(bob)).match_id is None
         (carol, dave) = await sit(s, "carol", "dave")

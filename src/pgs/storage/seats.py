@@ -89,7 +89,11 @@ def move_head(partner_id: str, environment: Environment, was: Head, head: Head) 
     params: dict[str, Any] = {
         "partner_id": partner_id,
         "environment": environment,
-        **msgspec.structs.asdict(head),
+        "seat_seq": head.seat_seq,
+        "feed_position": head.feed_position,
+        "ledger_seq": head.ledger_seq,
+        "ledger_hash": head.ledger_hash,
+        "final_day": head.final_day,
         "was_seat_seq": was.seat_seq,
         "was_feed_position": was.feed_position,
         "was_ledger_seq": was.ledger_seq,

@@ -10,18 +10,19 @@ from pgs.storage.transactions import Params, Stmt
 
 def raise_totals(partner_id: str, environment: Environment, key: TotalsKey, change: Totals) -> Stmt:
     """Return the statement that adds a change to the totals of a day, game and tier."""
-    place: Params = {
+    seats, stakes = change.seats, change.seat_stakes_usd_cents
+    params: Params = {
         "partner_id": partner_id,
         "environment": environment,
         "day": key.day,
         "game_id": key.game_id,
         "tier_id": key.tier_id,
+        "seats": seats,
+        "seat_stakes_usd_cents": stakes,
     }
-    seats, stakes = change.seats, change.seat_stakes_usd_cents
     if change == Totals(seats=seats, seat_stakes_usd_cents=stakes):
-        place |= {"seats": seats, "seat_stakes_usd_cents": stakes}
-        return Stmt("totals.raise_seats", place, 1)
-    return Stmt("totals.raise_totals", place | msgspec.structs.asdict(change), 1)
+        return Stmt("totals.raise_seats", params, 1)
+    return Stmt("totals.raise_totals", params | msgspec.structs.asdict(change), 1)
 
 
 async def first_open_day(

@@ -15,6 +15,7 @@ The mailbox outlives the actor. The rules are those of docs/architecture.md:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from math import inf
 from typing import Any
 
 import trio
@@ -92,12 +93,12 @@ class Cell:
 
     # --- the mailbox
 
-    def post(self, envelope: Envelope, reserve: int = 0) -> None:
+    def post(self, envelope: Envelope, within: float = inf, reserve: int = 0) -> None:
         """Queue a message, and make sure that a task handles it.
 
-        There is room for `reserve` messages beyond the mailbox's limit. Raises `Overloaded` when
-        there is no room or the service is stopping, `Degraded` while the partner is degraded, and
-        `NotOwned` when the partner was given up.
+        The message may wait for `within` seconds. There is room for `reserve` messages beyond the
+        mailbox's limit. Raises `Overloaded` when there is no room or the service is stopping,
+        `Degraded` while the partner is degraded, and `NotOwned` when the partner was given up.
         """
         if self.retired:
             if self._given_up is not None:
@@ -113,6 +114,7 @@ class Cell:
         if not self._running:
             self.system.enter(self, self._run)
             self._running = True
+        envelope.deadline = now + within
         self._queue.append(envelope)
         self._active_at = now
         self._closing = False
@@ -248,11 +250,15 @@ class Cell:
             of_all = isinstance(error, ReadFailed) and error.of_all
             self._broke(error, self._queue.pop(0) if self._queue else None, counts=not of_all)
             return bool(self._queue) and not self.restarts.degraded(trio.current_time())
+        task = trio.lowlevel.current_task()
         while True:
             while not self._queue:
                 if self._closing:
                     return False
-                await self._park()
+                # Wait for a message, or for `stop`, which the system also calls when it is
+                # cancelled.
+                self._parked = task
+                await trio.lowlevel.wait_task_rescheduled(self._unpark)
             envelope = self._queue.pop(0)
             if envelope.deadline <= self.system.now():
                 envelope.fail(Overloaded("deadline"))
@@ -283,11 +289,6 @@ class Cell:
         task, self._parked = self._parked, None
         if task is not None:
             trio.lowlevel.reschedule(task)
-
-    async def _park(self) -> None:
-        """Wait for a message, or for `stop`, which the system also calls when it is cancelled."""
-        self._parked = trio.lowlevel.current_task()
-        await trio.lowlevel.wait_task_rescheduled(self._unpark)
 
     def _unpark(self, _: Any) -> trio.lowlevel.Abort:
         self._parked = None

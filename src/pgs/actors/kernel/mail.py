@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
@@ -65,15 +66,16 @@ LATER = Later()
 
 
 class Envelope:
-    """A message, with the task that waits for its answer."""
+    """A message, with the task that waits for its answer.
+
+    `deadline`: until when it may wait in a mailbox, in trio's time; the mailbox sets it.
+    """
 
     __slots__ = ("_kept_in", "_result", "_task", "answered", "deadline", "is_ask", "message")
 
-    def __init__(
-        self, message: Message, deadline: float = float("inf"), *, is_ask: bool = True
-    ) -> None:
+    def __init__(self, message: Message, *, is_ask: bool = True) -> None:
         self.message = message
-        self.deadline = deadline
+        self.deadline = inf
         self.is_ask = is_ask
         self.answered = not is_ask  # nobody waits for an answer to an event
         self._result: Value[Any] | Error | None = None

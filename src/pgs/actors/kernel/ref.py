@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar, cast
+from math import inf
+from typing import Protocol, TypeVar
 
 from pgs.actors.kernel.mail import Command, Crashed, Envelope, Message, NotOwned, Overloaded
 from pgs.actors.kernel.system import System
@@ -24,8 +25,11 @@ class Mailbox(Protocol):
     name: str
     system: System
 
-    def post(self, envelope: Envelope, reserve: int = 0) -> None:
-        """Queue a message; there is room for `reserve` messages beyond the mailbox's limit."""
+    def post(self, envelope: Envelope, within: float = inf, reserve: int = 0) -> None:
+        """Queue a message, which may wait for `within` seconds.
+
+        There is room for `reserve` messages beyond the mailbox's limit.
+        """
         ...
 
 
@@ -43,9 +47,10 @@ class Ref:
         `within`: seconds that the command may wait in the queue. Raises `Overloaded` or `Degraded`
         when nothing was done, and `Crashed` when it is unknown what was done.
         """
-        envelope = Envelope(command, self._mailbox.system.now() + within)
-        self._mailbox.post(envelope)
-        return cast(R, await envelope.wait())
+        envelope = Envelope(command)
+        self._mailbox.post(envelope, within)
+        reply: R = await envelope.wait()
+        return reply
 
     def tell(self, message: Message) -> bool:
         """Send a message without waiting; return whether it was queued.
@@ -54,7 +59,7 @@ class Ref:
         loss is logged, unless the partner now belongs to another node.
         """
         try:
-            self._mailbox.post(Envelope(message, is_ask=False), TELL_RESERVE)
+            self._mailbox.post(Envelope(message, is_ask=False), reserve=TELL_RESERVE)
         except NotOwned:  # the owner finds the change in the rows
             return False
         except (Overloaded, Crashed) as error:

@@ -13,14 +13,15 @@ from pgs.domain.matches import Match
 
 def tell_of_plan(partner: PartnerActors, environment: Environment, plan: Plan) -> None:
     """Tell tables, activity subscribers, feed readers and the courier of a committed plan."""
-    here = partner.parts.presence.is_anybody_here(partner.partner_id)
+    parts, partner_id = partner.parts, partner.partner_id
+    here = parts.presence.is_anybody_here(partner_id)
     if plan.matches:
         tell_tables(partner, plan, here=here)
     if here:
         tell_players(partner, plan)
-    tell_of_play(partner.parts, partner.partner_id, environment, plan.seats, plan.matches)
+    tell_of_play(parts, partner_id, environment, plan.seats, plan.matches)
     if plan.moves_feed:
-        partner.parts.bells.ring(partner.partner_id, environment)
+        parts.bells.ring(partner_id, environment)
         nudge(partner, environment, plan)
 
 

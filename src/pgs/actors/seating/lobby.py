@@ -64,12 +64,8 @@ class Lobby:
             self._enter(pool, seat)
         else:
             self._leave(pool, seat)
-        if seat.status == "matched" and seat.environment == "live":
-            self._playing[seat.player_id].add(seat.seat_id)
-        elif seat.player_id in self._playing:
-            self._playing[seat.player_id].discard(seat.seat_id)
-            if not self._playing[seat.player_id]:
-                del self._playing[seat.player_id]
+        if seat.environment == "live":
+            self._follow_play(seat)
 
     def note_play(self, in_play: Iterable[tuple[str, str]]) -> None:
         """Note seats whose match runs: player id and seat id of each."""
@@ -115,6 +111,14 @@ class Lobby:
                 pairs.append(pair)
                 players.update(seat.player_id for seat in seats)
         return pairs
+
+    def _follow_play(self, seat: Seat) -> None:
+        if seat.status == "matched":
+            self._playing[seat.player_id].add(seat.seat_id)
+        elif seat.player_id in self._playing:
+            self._playing[seat.player_id].discard(seat.seat_id)
+            if not self._playing[seat.player_id]:
+                del self._playing[seat.player_id]
 
     def _enter(self, pool: Pool, seat: Seat) -> None:
         queue = self._pools.setdefault(pool, {})

@@ -86,7 +86,8 @@ class SeatsState(DispatchingActor):
             self.lobby.note_play(in_play)
         for seat in await rows.waiting_seats(self._reader, self.partner_id, self.environment):
             self.lobby.place(seat)
-        self._start_pulse()
+        if self.environment == "live":
+            self._start_pulse()
 
     @property
     def final_day(self) -> int:
@@ -184,7 +185,8 @@ class SeatsState(DispatchingActor):
     def follow(self, plan: Plan) -> None:
         """Update the memory after a plan was written, and tell others of it."""
         self._remember(plan)
-        self._start_pulse()
+        if self.environment == "live":
+            self._start_pulse()
         tell_of_plan(self.partner, self.environment, plan)
 
     def _remember(self, plan: Plan) -> None:
@@ -198,6 +200,6 @@ class SeatsState(DispatchingActor):
             self.lobby.rated(game_id, player_id, rating)
 
     def _start_pulse(self) -> None:
-        if self.pulse is None and self.environment == "live" and self.lobby.crowded:
+        if self.pulse is None and self.lobby.crowded:
             self.pulse = Pulse(self.partner, self.environment)
             self.partner.spawn(self.pulse.beat)

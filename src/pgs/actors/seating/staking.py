@@ -42,10 +42,12 @@ async def stake_seat(
         answer = await _take_together(seats, envelope, others)
         if answer is not None:
             return answer
-    return await _take_alone(seats, envelope)
+    return await _take_alone(seats, command.request, envelope)
 
 
-async def _take_alone(seats: SeatsState, envelope: Envelope) -> Seated | Refusal | Later:
+async def _take_alone(
+    seats: SeatsState, request: SeatRequest, envelope: Envelope
+) -> Seated | Refusal | Later:
     """Decide one stake as if its key were new, and look for the key only if that fails.
 
     Nearly all keys are new, and the unique index of keys proves it when the seat is written.
@@ -53,21 +55,21 @@ async def _take_alone(seats: SeatsState, envelope: Envelope) -> Seated | Refusal
     """
     plan = seats.plan()
     try:
-        decided = _decide_new(seats, plan, envelope)
+        decided = _decide_new(seats, plan, request)
         if isinstance(decided, Seat):
             await seats.write(plan)
     except OutcomeUnknown:
         raise
     except Exception:
         # The plan was not written. With an empty plan, the answer shows the seat as its row does.
-        replay = await _replay_of(seats, seats.plan(), envelope)
+        replay = await _replay_of(seats, seats.plan(), request, envelope)
         if replay is None:
             raise
         return replay
     if isinstance(decided, Seat):
         seats.follow(plan)
         return _conclude(seats, decided, envelope)
-    replay = await _replay_of(seats, plan, envelope)
+    replay = await _replay_of(seats, plan, request, envelope)
     return decided if replay is None else replay
 
 
@@ -145,31 +147,39 @@ async def _decide(
     seats: SeatsState, plan: Plan, envelope: Envelope
 ) -> Seat | Seated | Refusal | Later:
     """Plan a new seat for a call, or return the answer to a call that takes no new seat."""
-    replay = await _replay_of(seats, plan, envelope)
-    return _decide_new(seats, plan, envelope) if replay is None else replay
+    request = cast(StakeSeat, envelope.message).request
+    replay = await _replay_of(seats, plan, request, envelope)
+    return _decide_new(seats, plan, request) if replay is None else replay
 
 
 async def _replay_of(
-    seats: SeatsState, plan: Plan, envelope: Envelope
+    seats: SeatsState, plan: Plan, request: SeatRequest, envelope: Envelope
 ) -> Seated | Refusal | Later | None:
     """Return the answer to a call whose key has taken a seat before; None if its key is new."""
-    request = cast(StakeSeat, envelope.message).request
     known = await seats.seat_by_key(request.idempotency_key)
     if known is None:
         return None
     return _replay(seats, plan.latest.get(known.seat_id, known), request, envelope)
 
 
-def _decide_new(seats: SeatsState, plan: Plan, envelope: Envelope) -> Seat | Refusal:
-    """Plan a new seat for a call with a new key, or return why it cannot be taken.
+def _decide_new(seats: SeatsState, plan: Plan, request: SeatRequest) -> Seat | Refusal:
+    """Plan a new seat for a request with a new key, or return why it cannot be taken.
 
     A seat whose stake is pending is saved as it is, because settlement has to be asked first.
     """
-    request = cast(StakeSeat, envelope.message).request
     price = find_price(seats, request.tier_id, request.game_id, request.sent_usd_cents)
     if isinstance(price, Refusal):
         return price
-    seat = _new_seat(seats, plan, request, price)
+    seat = new_seat(
+        request,
+        price,
+        partner_id=seats.partner_id,
+        environment=seats.environment,
+        seat_id=seats.new_id(ids.SEAT, plan),
+        seq=plan.next_seq(),
+        now=plan.now,
+        settlement=seats.parts.settlements.side,
+    )
     if seat.stake_status == "pending":
         return plan.save(None, seat)
     plan.charge(seat)
@@ -248,19 +258,6 @@ def _replay(
     if seat.status == "pending":
         return _wait_for_charge(seats, seat, WaitingCall(envelope, replayed=True))
     return Seated(seat, replayed=True)
-
-
-def _new_seat(seats: SeatsState, plan: Plan, request: SeatRequest, price: SeatPrice) -> Seat:
-    return new_seat(
-        request,
-        price,
-        partner_id=seats.partner_id,
-        environment=seats.environment,
-        seat_id=seats.new_id(ids.SEAT, plan),
-        seq=plan.next_seq(),
-        now=plan.now,
-        settlement=seats.parts.settlements.side,
-    )
 
 
 def _wait_for_charge(seats: SeatsState, seat: Seat, call: WaitingCall) -> Later:

@@ -100,17 +100,15 @@ async def take_seat(call: Call) -> Answer:
         )
     command = StakeSeat(_asked(request), call.request_id)
     principal = call.principal
-    reply = (
-        await call.services.directory.partner(principal.partner_id)
-        .seats(principal.environment)
-        .ask(command)
-    )
-    if isinstance(reply, Refusal):
+    environment = principal.environment
+    partner = call.services.directory.partner(principal.partner_id)
+    reply = await partner.seats(environment).ask(command)
+    if not isinstance(reply, Seated):
         return _with_correction(call, reply)
     held_back = None
-    if principal.environment == "live":
+    if environment == "live":
         held_back = await why_held_back(call.services.parts, reply.seat)
-    shown = _shown(reply, held_back)
+    shown = _shown(reply.seat, held_back)
     return Reply(shown, REPLAYED) if reply.replayed else shown
 
 
@@ -151,9 +149,9 @@ async def repeats_a_seat(call: Call) -> bool:
     return seat is not None and is_same_request(seat, request)
 
 
-def _shown(reply: Seated, held_back: HeldBack | None) -> SeatRecord | Refusal:
-    record = seat_record(reply.seat, held_back=held_back)
-    if reply.seat.status != "declined":
+def _shown(seat: Seat, held_back: HeldBack | None) -> SeatRecord | Refusal:
+    record = seat_record(seat, held_back=held_back)
+    if seat.status != "declined":
         return record
     fields: dict[str, Any] = msgspec.to_builtins(record)
     return refuse("stake_declined", **fields)
