@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+import trio
 from trio.testing import MockClock
 
+from pgs.actors.shared.deadlines import Deadlines
 from tests.actors.live_pool import LIVE, asked, pairing, rate, sit
 from tests.actors.ready_core import at, keys_of, ready_core, until
 from tests.actors.scripted_settlement import Late, ScriptedSettlement
@@ -119,6 +121,7 @@ async def test_an_expired_seat_that_is_not_closed_yet_is_not_paired(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The clock jumps after a suspension, and a wave comes before expired seats are closed."""
+    monkeypatch.setattr(Deadlines, "wait", lambda _: trio.sleep_forever())
     async with ready_core(tmp_path) as s:
         alice, bob = await sit(s, "alice", "bob")
         monkeypatch.setattr(s.parts.clock, "now_ms", lambda: at(300) * 1000)
