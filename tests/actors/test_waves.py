@@ -121,7 +121,11 @@ async def test_an_expired_seat_that_is_not_closed_yet_is_not_paired(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The clock jumps after a suspension, and a wave comes before expired seats are closed."""
-    monkeypatch.setattr(Deadlines, "wait", lambda _: trio.sleep_forever())
+
+    async def never(_: Deadlines) -> None:
+        await trio.sleep_forever()
+
+    monkeypatch.setattr(Deadlines, "wait", never)
     async with ready_core(tmp_path) as s:
         alice, bob = await sit(s, "alice", "bob")
         monkeypatch.setattr(s.parts.clock, "now_ms", lambda: at(300) * 1000)

@@ -63,13 +63,18 @@ class Ids:
         self._random_bytes = random_bytes
         self._digits: list[str] = []  # of the next ids, the first one at the end; each is used once
 
-    def new(self, prefix: str) -> str:
-        """Return an id that is created now. Raises `ValueError` for a prefix not in `PREFIXES`."""
+    def new(self, prefix: str, at_ms: int | None = None) -> str:
+        """Return an id that is created at `at_ms` (epoch milliseconds), or now.
+
+        Raises `ValueError` for a prefix not in `PREFIXES`.
+        """
         if prefix not in PREFIXES:
             raise ValueError(f"an id takes a known prefix, not {prefix!r}")
         if not self._digits:
             self._draw()
-        return f"{prefix}_{self._now_ms():{_TIME}}{self._digits.pop()}"
+        if at_ms is None:
+            at_ms = self._now_ms()
+        return f"{prefix}_{at_ms:{_TIME}}{self._digits.pop()}"
 
     def _draw(self) -> None:
         drawn = self._random_bytes(DRAWN_TOGETHER * ENTROPY_BYTES)

@@ -264,26 +264,20 @@ class Cell:
                 envelope.fail(Overloaded("deadline"))
                 continue
             try:
-                await self._handle(actor, envelope)
+                answer = await actor.receive(envelope.message, envelope)
             except Exception as error:
+                if self._refused(error, envelope):
+                    continue
                 self._broke(error, envelope, counts=not isinstance(error, _NOT_ITS_FAULT))
                 return not self.restarts.degraded(trio.current_time())
-
-    async def _handle(self, actor: Actor, envelope: Envelope) -> None:
-        """Answer one message. Raises the errors that end this life of the actor."""
-        try:
-            answer = await actor.receive(envelope.message, envelope)
-        except Exception as error:
-            if not self._refused(error, envelope):
+            except BaseException:
+                envelope.fail(Interrupted("stopped in the middle"))
                 raise
-            return
-        except BaseException:
-            envelope.fail(Interrupted("stopped in the middle"))
-            raise
-        if answer is LATER:
-            envelope.keep_in(self._deferred)
-        else:
-            envelope.answer(answer)
+            if answer is LATER:
+                envelope.keep_in(self._deferred)
+            else:
+                envelope.answer(answer)
+            del answer  # an actor that waits keeps no answer in memory
 
     def _wake(self) -> None:
         task, self._parked = self._parked, None

@@ -99,11 +99,10 @@ class Envelope:
         self.answered = True
         if self._kept_in is not None:
             self._kept_in.discard(self)
-        task, self._task = self._task, None
-        if task is None:
+        if self._task is None:
             self._result = result
         else:
-            trio.lowlevel.reschedule(task, result)
+            trio.lowlevel.reschedule(self._task, result)
 
     def keep_in(self, deferred: set[Envelope]) -> None:
         """Keep this envelope in `deferred` until it is answered."""

@@ -19,7 +19,6 @@ from pgs.domain.accounts import Account
 from pgs.domain.days import start_of
 from pgs.domain.environments import Environment
 from pgs.domain.first_moves import FirstMoves
-from pgs.domain.ids import ENTROPY_BYTES, new_id
 from pgs.domain.matches import Match, MatchWithSeats
 from pgs.domain.ratings import Rating
 from pgs.domain.seats import Seat
@@ -105,7 +104,7 @@ class SeatsState(DispatchingActor):
 
     def new_id(self, prefix: str, plan: Plan) -> str:
         """Return a new id that begins with the prefix and the millisecond of a plan."""
-        return new_id(prefix, plan.made_ms, self.parts.id_rng.bytes(ENTROPY_BYTES))
+        return self.parts.ids.new(prefix, plan.made_ms)
 
     async def seat(self, seat_id: str) -> Seat | None:
         """Return a seat, or None if this environment has no such seat."""

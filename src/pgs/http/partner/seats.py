@@ -14,7 +14,6 @@ from pgs.domain.names import IDEMPOTENCY_KEY, PARTNER_REF_MAX, fault_of_text, is
 from pgs.domain.seats import Seat, SeatRequest, SeatStatus, StakeStatus, is_same_request
 from pgs.http.api.body import Cents, PlayerId
 from pgs.http.api.endpoint import Answer, Call, Endpoint, Reply
-from pgs.http.api.responses import or_unset
 from pgs.http.partner.matches import Pairing
 from pgs.storage.seats import find_by_idempotency_key, find_match, find_seat
 
@@ -68,21 +67,21 @@ def seat_record(
     seat: Seat, pairing: str | None = None, *, held_back: HeldBack | None = None
 ) -> SeatRecord:
     """Return the record of a seat. `pairing` is the pairing of its match, as JSON."""
-    return SeatRecord(
-        seat_id=seat.seat_id,
-        match_id=seat.match_id,
-        status=seat.status,
-        stake_status=seat.stake_status,
-        environment=seat.environment,
-        game_id=seat.game_id,
-        tier_id=seat.tier_id,
-        player_id=seat.player_id,
-        stake_usd_cents=seat.stake_usd_cents,
-        prize_usd_cents=seat.prize_usd_cents,
-        seated_at=seat.seated_at,
-        idempotency_key=seat.idempotency_key,
-        expires_at=or_unset(seat.expires_at),
-        partner_ref=or_unset(seat.partner_ref),
+    return SeatRecord(  # by position as far as the names agree, which takes half the time
+        seat.seat_id,
+        seat.match_id,
+        seat.status,
+        seat.stake_status,
+        seat.environment,
+        seat.game_id,
+        seat.tier_id,
+        seat.player_id,
+        seat.stake_usd_cents,
+        seat.prize_usd_cents,
+        seat.seated_at,
+        seat.idempotency_key,
+        expires_at=UNSET if seat.expires_at is None else seat.expires_at,
+        partner_ref=UNSET if seat.partner_ref is None else seat.partner_ref,
         held_back=held_back or UNSET,
         pairing=msgspec.Raw(pairing.encode()) if pairing else UNSET,
     )
@@ -108,7 +107,10 @@ async def take_seat(call: Call) -> Answer:
     held_back = None
     if environment == "live":
         held_back = await why_held_back(call.services.parts, reply.seat)
-    shown = _shown(reply.seat, held_back)
+    shown: SeatRecord | Refusal = seat_record(reply.seat, held_back=held_back)
+    if reply.seat.status == "declined":
+        fields: dict[str, Any] = msgspec.to_builtins(shown)
+        shown = refuse("stake_declined", **fields)
     return Reply(shown, REPLAYED) if reply.replayed else shown
 
 
@@ -147,14 +149,6 @@ async def repeats_a_seat(call: Call) -> bool:
         reader, principal.partner_id, principal.environment, request.idempotency_key
     )
     return seat is not None and is_same_request(seat, request)
-
-
-def _shown(seat: Seat, held_back: HeldBack | None) -> SeatRecord | Refusal:
-    record = seat_record(seat, held_back=held_back)
-    if seat.status != "declined":
-        return record
-    fields: dict[str, Any] = msgspec.to_builtins(record)
-    return refuse("stake_declined", **fields)
 
 
 async def read_seat(call: Call) -> Answer:
