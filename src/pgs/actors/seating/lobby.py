@@ -41,7 +41,7 @@ class Lobby:
         # How many waves a pool has had since it was last empty. A wave with fewer than two seats in
         # the pool does not count.
         self._waves: dict[Pool, int] = defaultdict(int)
-        # By seat id: the number of waves that its pool had before the seat entered it.
+        # By id of a seat in a pool: the number of waves that the pool had before the seat entered it.
         self._joined: dict[str, int] = {}
         self._ratings: dict[tuple[str, str], Rating] = {}
         # The pairs of the last wave that have not been handed out yet.
@@ -59,11 +59,10 @@ class Lobby:
 
     def place(self, seat: Seat) -> None:
         """Add a seat to its pool if it waits; otherwise remove it."""
-        pool = pool_of(seat)
         if seat.status == "waiting":
-            self._enter(pool, seat)
-        else:
-            self._leave(pool, seat)
+            self._enter(pool_of(seat), seat)
+        elif seat.seat_id in self._joined:
+            self._leave(pool_of(seat), seat)
         if seat.environment == "live":
             self._follow_play(seat)
 
@@ -131,11 +130,8 @@ class Lobby:
             self._pools[pool] = {other.seat_id: other for other in in_order}
 
     def _leave(self, pool: Pool, seat: Seat) -> None:
-        queue = self._pools.get(pool)
-        if queue is None:
-            return
-        queue.pop(seat.seat_id, None)
-        self._joined.pop(seat.seat_id, None)
+        queue = self._pools[pool]
+        del queue[seat.seat_id], self._joined[seat.seat_id]
         if not queue:
             del self._pools[pool]
             self._waves.pop(pool, None)

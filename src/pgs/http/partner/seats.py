@@ -132,12 +132,12 @@ def _with_correction(call: Call, refusal: Refusal) -> Refusal:
 
 def _asked(request: TakeSeat) -> SeatRequest:
     return SeatRequest(
-        player_id=request.player_id,
-        game_id=request.game_id,
-        tier_id=request.tier_id,
-        sent_usd_cents=request.stake_usd_cents,
-        idempotency_key=request.idempotency_key,
-        partner_ref=None if isinstance(request.partner_ref, UnsetType) else request.partner_ref,
+        request.player_id,
+        request.game_id,
+        request.tier_id,
+        request.stake_usd_cents,
+        request.idempotency_key,
+        None if isinstance(request.partner_ref, UnsetType) else request.partner_ref,
     )
 
 
