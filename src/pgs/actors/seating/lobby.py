@@ -41,7 +41,7 @@ class Lobby:
         # How many waves a pool has had since it was last empty. A wave with fewer than two seats in
         # the pool does not count.
         self._waves: dict[Pool, int] = defaultdict(int)
-        # By id of a seat in a pool: the number of waves that the pool had before the seat entered it.
+        # By id of a seat in a pool: how many waves the pool had before the seat entered it.
         self._joined: dict[str, int] = {}
         self._ratings: dict[tuple[str, str], Rating] = {}
         # The pairs of the last wave that have not been handed out yet.
