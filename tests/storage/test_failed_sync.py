@@ -52,18 +52,3 @@ async def test_a_full_disk_heals_without_a_restart(tmp_path: Path) -> None:
         faults.heal()
         await database.writer.submit(tx_of(lock("b")))
         assert "b" in await locked_games(database)
-
-
-async def test_a_log_that_cannot_be_written_back_is_written_back_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pgs.storage.sqlite.commits.LOG_PAGES", 1)
-    faults = Faults()
-    with open_store(tmp_path, faults) as database:
-        faults.fail("wal_checkpoint", _error(apsw.SQLITE_FULL))
-        await database.writer.submit(tx_of(lock("a")))
-        faults.heal()
-        written_at = database.path.stat().st_mtime_ns
-        await database.writer.submit(tx_of(lock("b")))
-        assert database.path.stat().st_mtime_ns > written_at
-        assert faults.count("wal_checkpoint") == 2

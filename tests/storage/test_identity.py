@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import trio
 
 from pgs.storage.data_folder import DataRefused
 from pgs.storage.database_mark import MARK_NAME, Mark, read_mark, write_mark
@@ -33,33 +32,6 @@ async def main():
     for game in sys.argv[2:]:
         await database.writer.submit(tx_of(lock(game)))
     os.kill(os.getpid(), signal.SIGKILL)
-trio.run(main)
-"""
-
-
-# Commits a lock of a game, and is killed when it has written the log back for a minute: after the
-# commit or, with "stop", because the service stops.
-_DIES_WRITING_BACK = """
-import os, pathlib, signal, sys, time, apsw, trio
-from pgs.storage.sqlite import commits
-from pgs.storage.sqlite.database import SqliteDatabase
-from tests.storage.writing import lock, tx_of
-folder, game, when = pathlib.Path(sys.argv[1]), *sys.argv[2:]
-class Dying(apsw.Connection):
-    def wal_checkpoint(self, *args):
-        super().wal_checkpoint(*args)
-        later = time.time() + 60
-        os.utime(folder / "pgs.db", (later, later))
-        os.kill(os.getpid(), signal.SIGKILL)
-    def close(self, *args):
-        self.wal_checkpoint()
-async def main():
-    if when == "commit":
-        commits.LOG_PAGES = 1
-    database = SqliteDatabase(folder, factory=Dying)
-    database.start()
-    await database.writer.submit(tx_of(lock(game)))
-    database.writer.close()
 trio.run(main)
 """
 
@@ -218,19 +190,6 @@ def test_an_older_copy_under_the_log_of_a_killed_service_is_refused(
     os.utime(folder / "pgs.db", (later, later))
     with pytest.raises(DataRefused, match="was replaced after the service ended"):
         SqliteDatabase(folder)
-
-
-@pytest.mark.parametrize("when", ["commit", "stop"])
-async def test_a_service_that_is_killed_while_the_log_is_written_back_starts_again(
-    tmp_path: Path, when: str
-) -> None:
-    folder = tmp_path / "data"
-    command = [sys.executable, "-c", _DIES_WRITING_BACK, str(folder), "chess", when]
-    with trio.fail_after(PATIENCE_S):
-        done = await trio.run_process(command, check=False)
-    assert done.returncode == -signal.SIGKILL
-    assert (folder / "pgs.db-wal").stat().st_size > 0
-    assert await _games(folder) == {"chess"}
 
 
 async def test_a_whole_folder_may_move_to_another_disk_after_a_kill(
