@@ -1,5 +1,8 @@
 """Which requests the lane takes, and its bounds, over real sockets."""
 
+from functools import partial
+from typing import Any
+
 import msgspec
 import pytest
 import trio
@@ -8,8 +11,9 @@ from hypercorn.events import Event
 from pgs.config import BadSettings, load_config
 from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.lane import Lane
+from pgs.http.transport.server import bind
 from tests.http.apps import edge, http_app, ok, read_body, reply
-from tests.http.raw import QUICK, SERVERS, UNHURRIED, ServeApp, serving
+from tests.http.raw import QUICK, SERVERS, UNHURRIED, ServeApp, Server, serving
 from tests.patience import PATIENCE_S
 
 PLAIN = b"GET /partner/me HTTP/1.1\r\nHost: h\r\nConnection: keep-alive\r\n\r\n"
@@ -130,6 +134,23 @@ async def test_a_fault_of_the_lane_affects_its_connection_only(
         assert await client.end() == b""
         assert server.events["connection_crash"] == 1
         assert await server.is_alive()
+
+
+async def test_a_cancelled_listener_ends_its_connections_without_a_crash() -> None:
+    events: list[str] = []
+    sock = bind("127.0.0.1:0")
+    async with trio.open_nursery() as nursery:
+        settings: dict[str, Any] = {
+            "stop": trio.Event(),
+            "limits": UNHURRIED,
+            "on_event": events.append,
+        }
+        await nursery.start(partial(SERVERS["lane"], ok, [sock], **settings))
+        server = Server(sock.getsockname()[1], trio.Event(), trio.Event())
+        async with await server.client() as client:
+            assert (await client.ask(PLAIN)).body == b"ok"
+            nursery.cancel_scope.cancel()
+    assert events == []
 
 
 def test_the_lane_is_on_unless_a_setting_says_otherwise() -> None:

@@ -75,7 +75,7 @@ class Inputs:
         """Forget an input. Its connection may be closed, and another one may have its number."""
         if self._by_fd.get(fd) is entered:
             del self._by_fd[fd]
-            with suppress(OSError):  # the connection is closed
+            with suppress(OSError, ValueError):  # the connection is closed, or the epoll
                 self._epoll.unregister(fd)
 
     async def run(self) -> None:
