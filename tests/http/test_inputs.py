@@ -77,6 +77,20 @@ async def test_an_end_that_comes_with_the_last_bytes_ends_every_later_wait() -> 
                 assert ours.recv(4) == b""
 
 
+async def test_what_arrived_before_a_wait_that_is_cancelled_ends_the_next_one() -> None:
+    async with running() as inputs:
+        with pair() as (ours, theirs):
+            entered = inputs.enter(ours.fileno())
+            theirs.send(b"x")
+            await trio.testing.wait_all_tasks_blocked()
+            with trio.CancelScope() as scope:
+                scope.cancel()
+                await entered.wait()
+            assert scope.cancelled_caught
+            await entered.wait()
+            assert ours.recv(100) == b"x"
+
+
 async def test_a_wait_that_is_woken_ends_and_a_later_one_waits() -> None:
     async with running() as inputs:
         with pair() as (ours, _):

@@ -29,11 +29,11 @@ class Input:
         """Return once there may be something to read, or once `wake` is called.
 
         The kernel reports the end of the input only once, perhaps together with the last bytes. So
-        after the end no wait lasts.
+        after the end no wait lasts. What arrived also ends the next wait if this one is cancelled.
         """
         if self._arrived:
-            self._arrived = self._over
             await trio.lowlevel.checkpoint()
+            self._arrived = self._over
             return
         self._task = trio.lowlevel.current_task()
         await trio.lowlevel.wait_task_rescheduled(self._abort)
