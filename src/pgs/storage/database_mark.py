@@ -99,8 +99,14 @@ class OpenMark:
         self._write(msgspec.structs.replace(self._mark, commits=commits, writing_back=False))
 
     def begin_write_back(self) -> None:
-        """Note that SQLite writes the database's file from now until `follow`."""
+        """Note that SQLite writes the database's file from now until `follow`.
+
+        SQLite syncs that file, so the mark is synced too. After a power cut the mark on disk would
+        otherwise be older, and the file would seem to be overwritten.
+        """
         self._write(msgspec.structs.replace(self._mark, writing_back=True))
+        with suppress(OSError):
+            os.fsync(self._file)
 
     def _write(self, mark: Mark) -> None:
         self._mark = mark
