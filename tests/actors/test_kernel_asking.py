@@ -3,16 +3,19 @@
 An answer may come later, and a message is carried through when its asker has gone.
 """
 
+import gc
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from contextvars import ContextVar
+from weakref import ref
 
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from pgs.actors.kernel.cell import Cell
-from pgs.actors.kernel.mail import Crashed, Envelope, Message
+from pgs.actors.kernel.mail import Command, Crashed, Envelope, Message, Overloaded
 from pgs.actors.kernel.restarts import RestartCounter
-from tests.actors.counter_cell import Add, CounterCell, Defer, Do, Resolve, Tell
+from tests.actors.counter_cell import Add, CounterCell, Defer, Do, Resolve, Tell, raises
 from tests.virtual import actor_system
 
 
@@ -118,6 +121,24 @@ async def test_an_actor_sees_nothing_of_its_senders_context(
         counter = CounterCell(system)
         request.set("a whole request")
         assert await counter.cell.ref.ask(Do(read)) == "none"
+
+
+async def test_an_idle_actor_does_not_keep_its_last_askers_task(autojump_clock: MockClock) -> None:
+    """With the task, it would keep the context variables of the request."""
+    async with actor_system() as system:
+        counter, askers = CounterCell(system), list[ref[trio.lowlevel.Task]]()
+
+        async def ask(command: Command[object]) -> None:
+            askers.append(ref(trio.lowlevel.current_task()))
+            with suppress(Overloaded):
+                await counter.cell.ref.ask(command)
+
+        for command in (Add(), Do(raises(Overloaded("nothing was done")))):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(ask, command)
+            await wait_all_tasks_blocked()
+            gc.collect()
+            assert askers.pop()() is None
 
 
 async def test_an_ask_can_be_answered_by_a_later_message(autojump_clock: MockClock) -> None:

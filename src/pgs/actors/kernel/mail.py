@@ -103,6 +103,7 @@ class Envelope:
             self._result = result
         else:
             trio.lowlevel.reschedule(self._task, result)
+            self._task = None  # an idle actor keeps its last envelope, but not the asker's task
 
     def keep_in(self, deferred: set[Envelope]) -> None:
         """Keep this envelope in `deferred` until it is answered."""
