@@ -1,5 +1,7 @@
 """Which requests the lane takes, and its bounds, over real sockets."""
 
+import socket
+from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
@@ -150,6 +152,25 @@ async def test_a_cancelled_listener_ends_its_connections_without_a_crash() -> No
         async with await server.client() as client:
             assert (await client.ask(PLAIN)).body == b"ok"
             nursery.cancel_scope.cancel()
+    assert events == []
+
+
+async def test_a_listener_that_is_cancelled_while_it_accepts_does_not_crash() -> None:
+    events: list[str] = []
+    for _ in range(10):  # which task a cancellation ends first is random
+        with bind("127.0.0.1:0") as sock, ExitStack() as clients:
+            async with trio.open_nursery() as nursery:
+                settings: dict[str, Any] = {
+                    "stop": trio.Event(),
+                    "limits": UNHURRIED,
+                    "on_event": events.append,
+                }
+                await nursery.start(partial(SERVERS["lane"], ok, [sock], **settings))
+                for _ in range(20):
+                    clients.enter_context(socket.create_connection(sock.getsockname()))
+                for _ in range(10):
+                    await trio.lowlevel.checkpoint()
+                nursery.cancel_scope.cancel()
     assert events == []
 
 

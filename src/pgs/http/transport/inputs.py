@@ -59,7 +59,10 @@ class Input:
 
 
 class Inputs:
-    """The inputs of a listener's connections. `run` wakes the tasks that wait for them."""
+    """The inputs of a listener's connections. `run` wakes the tasks that wait for them.
+
+    `close` it once the last connection has ended.
+    """
 
     def __init__(self) -> None:
         self._epoll = select.epoll()
@@ -75,18 +78,19 @@ class Inputs:
         """Forget an input. Its connection may be closed, and another one may have its number."""
         if self._by_fd.get(fd) is entered:
             del self._by_fd[fd]
-            with suppress(OSError, ValueError):  # the connection is closed, or the epoll
+            with suppress(OSError):  # the connection is closed
                 self._epoll.unregister(fd)
 
     async def run(self) -> None:
-        """Wake tasks until cancelled. Then close the epoll."""
+        """Wake tasks until cancelled."""
         epoll, by_fd = self._epoll, self._by_fd
-        try:
-            while True:
-                await trio.lowlevel.wait_readable(epoll.fileno())
-                for fd, events in epoll.poll(0):
-                    entered = by_fd.get(fd)
-                    if entered is not None:
-                        entered.report(events != select.EPOLLIN)
-        finally:
-            epoll.close()
+        while True:
+            await trio.lowlevel.wait_readable(epoll.fileno())
+            for fd, events in epoll.poll(0):
+                entered = by_fd.get(fd)
+                if entered is not None:
+                    entered.report(events != select.EPOLLIN)
+
+    def close(self) -> None:
+        """Close the epoll."""
+        self._epoll.close()

@@ -71,7 +71,7 @@ UNFINISHED: Final = Unfinished()
 class Lane:
     """What the lanes of all connections of one listener share.
 
-    `now` is trio's clock. `inputs`, whose `run` the listener runs, has the input of each
+    `now` is trio's clock. `inputs`, which the listener runs and closes, has the input of each
     connection. Make a lane inside the trio run.
     """
 

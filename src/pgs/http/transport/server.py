@@ -103,6 +103,9 @@ async def serve(
     except* LifespanTimeoutError:
         on_event("lifespan_timeout")
         _log.warning("lifespan_timeout")
+    finally:
+        if config.lane is not None:
+            config.lane.inputs.close()  # not earlier: a cancelled listener may still accept
 
 
 def _lane_of(app: App) -> Lane | None:
