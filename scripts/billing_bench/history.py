@@ -14,7 +14,7 @@ from pgs.domain import ids, ledger, matches, totals
 from pgs.domain.days import start_of
 from pgs.domain.matches import MatchDecision, MatchWithSeats
 from pgs.domain.payouts import record_money
-from pgs.domain.seats import Seat, SeatRequest, confirm, new_seat
+from pgs.domain.seats import Seat, SeatRequest, new_seat
 from pgs.domain.tiers import SeatPrice
 from pgs.domain.totals import Totals, TotalsKey
 from pgs.storage.ledger import insert_row
@@ -87,7 +87,7 @@ class _Rows:
     def _seat(self, number: int, side: str, at: int) -> Seat:
         digest = self._digest(f"{side}-{number}")
         player, key = f"p-{digest[:6].hex()}", f"k-{digest[6:].hex()}"
-        seat = new_seat(
+        return new_seat(
             SeatRequest(player, GAME, TIER, FLOOR_USD_CENTS, key, None),
             SeatPrice(1, FLOOR_USD_CENTS, PRIZE_USD_CENTS),
             partner_id=self._partner_id,
@@ -95,8 +95,8 @@ class _Rows:
             seat_id=ids.new_id(ids.SEAT, at * 1000, digest),
             seq=self._raise("seat_seq"),
             now=at,
+            settlement="embedded",
         )
-        return confirm(seat, at)
 
     def _digest(self, name: str) -> bytes:
         """Return bytes that look random, as in the ids, keys and players of real seats."""
