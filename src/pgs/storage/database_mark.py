@@ -102,8 +102,11 @@ class OpenMark:
         """Note that SQLite writes the database's file from now until `follow`.
 
         SQLite syncs that file, so the mark is synced too. After a power cut the mark on disk would
-        otherwise be older, and the file would seem to be overwritten.
+        otherwise be older, and the file would seem to be overwritten. After `close` this does
+        nothing.
         """
+        if self._file < 0:
+            return
         self._write(msgspec.structs.replace(self._mark, writing_back=True))
         with suppress(OSError):
             os.fsync(self._file)
