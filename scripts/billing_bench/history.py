@@ -78,7 +78,8 @@ class _Rows:
     def play(self, number: int, at: int) -> MatchWithSeats:
         """Return a match that the first of two players won, with its money."""
         first, second = (self._seat(number, side, at) for side in "ab")
-        match_id = ids.new_id(ids.MATCH, at * 1000, self._digest(f"match-{number}"))
+        digest = self._digest(f"match-{number}")
+        match_id = ids.new_id(ids.MATCH, at * 1000, digest[: ids.ENTROPY_BYTES])
         started = matches.start(first, second, match_id, "{}", at)
         decision = MatchDecision("ended", first.player_id, "completed")
         ended = matches.end(started, decision, at + MATCH_S)
@@ -86,22 +87,21 @@ class _Rows:
 
     def _seat(self, number: int, side: str, at: int) -> Seat:
         digest = self._digest(f"{side}-{number}")
-        player, key = f"p-{digest[:6].hex()}", f"k-{digest[6:].hex()}"
+        player, key = f"p-{digest[10:16].hex()}", f"k-{digest[16:].hex()}"
         return new_seat(
             SeatRequest(player, GAME, TIER, FLOOR_USD_CENTS, key, None),
             SeatPrice(1, FLOOR_USD_CENTS, PRIZE_USD_CENTS),
             partner_id=self._partner_id,
             environment="test",
-            seat_id=ids.new_id(ids.SEAT, at * 1000, digest),
+            seat_id=ids.new_id(ids.SEAT, at * 1000, digest[: ids.ENTROPY_BYTES]),
             seq=self._raise("seat_seq"),
             now=at,
             settlement="embedded",
         )
 
     def _digest(self, name: str) -> bytes:
-        """Return bytes that look random, as in the ids, keys and players of real seats."""
-        text = f"{self._partner_id}-{name}"
-        return hashlib.sha256(text.encode()).digest()[: ids.ENTROPY_BYTES]
+        """Return 32 bytes that look random, as in the ids, keys and players of real seats."""
+        return hashlib.sha256(f"{self._partner_id}-{name}".encode()).digest()
 
     def of(self, record: MatchWithSeats) -> Iterator[Stmt]:
         """Yield the statements that write a match, its seats and its ledger rows."""
