@@ -138,16 +138,17 @@ async def test_a_fault_of_the_lane_affects_its_connection_only(
         assert await server.is_alive()
 
 
+def _listener(sock: socket.socket, events: list[str]) -> Any:
+    """Return a listener to start in a nursery. It appends its events to a list."""
+    settings: dict[str, Any] = {"limits": UNHURRIED, "on_event": events.append}
+    return partial(SERVERS["lane"], ok, [sock], stop=trio.Event(), **settings)
+
+
 async def test_a_cancelled_listener_ends_its_connections_without_a_crash() -> None:
     events: list[str] = []
     sock = bind("127.0.0.1:0")
     async with trio.open_nursery() as nursery:
-        settings: dict[str, Any] = {
-            "stop": trio.Event(),
-            "limits": UNHURRIED,
-            "on_event": events.append,
-        }
-        await nursery.start(partial(SERVERS["lane"], ok, [sock], **settings))
+        await nursery.start(_listener(sock, events))
         server = Server(sock.getsockname()[1], trio.Event(), trio.Event())
         async with await server.client() as client:
             assert (await client.ask(PLAIN)).body == b"ok"
@@ -160,12 +161,7 @@ async def test_a_listener_that_is_cancelled_while_it_accepts_does_not_crash() ->
     for _ in range(10):  # which task a cancellation ends first is random
         with bind("127.0.0.1:0") as sock, ExitStack() as clients:
             async with trio.open_nursery() as nursery:
-                settings: dict[str, Any] = {
-                    "stop": trio.Event(),
-                    "limits": UNHURRIED,
-                    "on_event": events.append,
-                }
-                await nursery.start(partial(SERVERS["lane"], ok, [sock], **settings))
+                await nursery.start(_listener(sock, events))
                 for _ in range(20):
                     clients.enter_context(socket.create_connection(sock.getsockname()))
                 for _ in range(10):

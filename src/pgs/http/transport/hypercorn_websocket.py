@@ -1,7 +1,7 @@
 """hypercorn 0.18's WebSocket stream, with fixes for faults that were seen in practice.
 
 - If a frame arrived before the handshake was accepted, hypercorn answered 400 and did not tell the
-  handler, which waited for ever.
+  handler, so the handler never ended its wait.
 - A message over the limit kept growing in memory after the close frame, and reached the application
   only once it had ended, so that the client learnt of the limit late or never.
 - A frame that breaks the protocol, such as text that is not UTF-8, ended the connection without a

@@ -61,7 +61,7 @@ class SqliteDatabase:
         self.inline = inline
         # One bulk read at a time leaves the file cache to the other reads. The limit belongs to
         # this database and not to the process, because a read that was abandoned at the end of a
-        # trio run would hold a shared limit for ever.
+        # trio run would never give a shared limit back.
         self.bulk_limit = trio.CapacityLimiter(1)
         # A check of the whole ledger may take minutes, and bulk reads must not wait for it.
         self.check_limit = trio.CapacityLimiter(1)
