@@ -90,6 +90,26 @@ async def test_writes_that_come_during_a_commit_share_the_next(
     assert faults.count("commit") == 2, "one was held, and one is that of the others"
 
 
+async def test_writes_that_come_during_a_commit_share_the_next_with_writes_that_follow_its_answer(
+    threaded: Database, faults: Faults
+) -> None:
+    threaded.start()
+
+    async def one_after_the_other(*games: str) -> None:
+        for game in games:
+            assert await threaded.writer.submit(tx_of(lock(game))) is Outcome.COMMITTED
+
+    async with trio.open_nursery() as nursery:
+        with faults.hold("commit") as release:
+            nursery.start_soon(one_after_the_other, "first", "after its answer")
+            await until(lambda: faults.count("commit") == 1)
+            nursery.start_soon(one_after_the_other, "during the commit")
+            await until(lambda: threaded.writer.waiting == 2)
+            release.set()
+    assert faults.count("commit") == 2
+    assert await locked_games(threaded) == {"first", "after its answer", "during the commit"}
+
+
 @INLINE
 async def test_a_write_whose_first_statement_conflicts_does_not_make_its_group_begin_again(
     tmp_path: Path, faults: Faults, inline: bool

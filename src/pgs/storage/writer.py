@@ -32,8 +32,8 @@ QUEUE_LIMIT = 4096
 come too late."""
 
 GATHER_S = 0.005
-"""Seconds that a transaction may wait for the event loop to become idle. A busy service handles
-about thirty calls in that time, and their transactions share a commit."""
+"""Seconds for which a free writer lets transactions wait until the event loop is idle. A busy
+service handles about thirty calls in that time, and their transactions share a commit."""
 
 STALLED_AFTER_S = 5.0
 """Seconds after which a transaction that still waits for its commit makes the service unready."""
@@ -99,7 +99,8 @@ class Writer:
         self._waiting: deque[Job] = deque()
         # Submitted since the last `_hand_over`.
         self._gathered: list[Job] = []
-        # The task that hands jobs over to the thread, while it sleeps because there are none.
+        # The task that hands jobs over to the thread, while it sleeps because there are none, or
+        # because the thread has not finished the last ones.
         self._handing: trio.lowlevel.Task | None = None
         self._token: trio.lowlevel.TrioToken | None = None
         self._thread: threading.Thread | None = None
@@ -147,9 +148,7 @@ class Writer:
             self._hand_over()
             self._catch_up()
             return _result_of(job).unwrap()
-        if self._handing is not None:
-            handing, self._handing = self._handing, None
-            trio.lowlevel.reschedule(handing)
+        self._wake_handing()
         job.task = trio.lowlevel.current_task()
         result: Outcome = await trio.lowlevel.wait_task_rescheduled(job.leave)
         return result
@@ -195,26 +194,31 @@ class Writer:
         return True
 
     async def _hand_over_when_idle(self) -> None:
-        """Hand over what was gathered once the event loop has nothing else to do.
+        """Hand over what was gathered once neither the thread nor the event loop has work.
 
-        The thread and the event loop share the interpreter. While both are busy, each system call
-        of the one wakes the other, which took a sixth of a seat's processor time. And the later the
-        thread begins, the more transactions share a commit.
+        Both use the interpreter, which one thread at a time may run. While both have work, each
+        statement of the thread has to wait for the event loop, and then interrupts it. So after a
+        commit the event loop first sends the answers and handles the calls that follow them. And
+        the later the thread begins, the more transactions share a commit.
         """
         # Imported here, because the import takes long and only a service needs it. The module is
         # made for tests, but nothing else in trio tells when no task can run.
         from trio.testing import wait_all_tasks_blocked
 
         while True:
-            if self._gathered:
-                with trio.move_on_after(GATHER_S):
-                    await wait_all_tasks_blocked()
-                self._hand_over()
-            else:
-                await self._until_gathered()
+            while not self._may_hand_over:
+                await self._until_woken()
+            with trio.move_on_after(GATHER_S):
+                await wait_all_tasks_blocked()
+            self._hand_over()
 
-    async def _until_gathered(self) -> None:
-        """Return once a transaction has been submitted."""
+    @property
+    def _may_hand_over(self) -> bool:
+        """Whether transactions have been gathered, and the thread has finished all others."""
+        return 0 < len(self._gathered) == len(self._waiting)
+
+    async def _until_woken(self) -> None:
+        """Sleep until `_wake_handing` is called."""
         self._handing = trio.lowlevel.current_task()
 
         def abort(_: Any) -> trio.lowlevel.Abort:
@@ -222,6 +226,12 @@ class Writer:
             return trio.lowlevel.Abort.SUCCEEDED
 
         await trio.lowlevel.wait_task_rescheduled(abort)
+
+    def _wake_handing(self) -> None:
+        """Wake the task that hands jobs over, if there is something to do for it."""
+        if self._handing is not None and self._may_hand_over:
+            handing, self._handing = self._handing, None
+            trio.lowlevel.reschedule(handing)
 
     def _hand_over(self) -> None:
         """Give the thread what was gathered, as one item.
@@ -281,6 +291,7 @@ class Writer:
                 self._failed_at = -inf
             if job.task is not None:
                 trio.lowlevel.reschedule(job.task, _result_of(job))
+        self._wake_handing()
 
     def _end(self) -> None:
         self._ended = True
