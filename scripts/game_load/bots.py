@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 import trio
-from trio_websocket import ConnectionClosed, WebSocketConnection, connect_websocket_url
-from wsproto.utilities import LocalProtocolError
+from game_load.bot_socket import BotSocket, SocketClosed
 
 from pgs.demo.pool import ConnectionPool
 from pgs.domain import socket_frames as frames
@@ -93,11 +92,13 @@ class Crowd:
         self.handshakes_s = 0.0
         self.play_s = 0.0
         self.cpu_s = 0.0  # processor time of this process while the bots played
-        self.together = trio.Event()  # set when every socket is open
+        self._open = trio.Event()  # set when every socket is open
+        self._measured = trio.Event()  # set when `connected` has returned
+        self._joined = trio.Event()  # set when every bot has seen the beginning of its match
         self._http = ConnectionPool(max_connections=LAUNCHES_AT_ONCE)
         self._launching = trio.CapacityLimiter(LAUNCHES_AT_ONCE)
         self._connecting = trio.CapacityLimiter(CONNECTS_AT_ONCE)
-        self._missing = 2 * len(pairs)
+        self._to_connect = self._to_join = 2 * len(pairs)
         self._decoder = msgspec.json.Decoder(_Message)
 
     async def call(
@@ -116,10 +117,15 @@ class Crowd:
             raise SystemExit(f"{path}: {response.status} {response.content.decode()}")
         return msgspec.json.decode(response.content, type=dict[str, object])
 
-    async def play(self, began: Callable[[], None] = lambda: None) -> None:
+    async def play(
+        self,
+        connected: Callable[[], None] = lambda: None,
+        began: Callable[[], None] = lambda: None,
+    ) -> None:
         """Launch all matches, connect all bots and let them play; return when all have left.
 
-        `began` is called when all bots are connected, before they play.
+        `connected` is called when all sockets are open, `began` when all bots have joined their
+        matches and are about to make the first moves.
         """
         tokens: dict[str, str] = {}
         async with trio.open_nursery() as nursery:
@@ -138,10 +144,13 @@ class Crowd:
                         tokens[player],
                         self._tick if player == pair.players[0] else lambda: None,
                     )
-            await self.together.wait()
+            await self._open.wait()
+            self.handshakes_s = trio.current_time() - connecting
+            connected()
+            self._measured.set()
+            await self._joined.wait()
             began()
             begin, cpu = trio.current_time(), time.process_time()
-            self.handshakes_s = begin - connecting
         self.play_s, self.cpu_s = trio.current_time() - begin, time.process_time() - cpu
         self.moved_at = [at - begin for at in self.moved_at]
 
@@ -169,35 +178,37 @@ class Crowd:
                     await self.call("POST", key, "/partner/matches", body | seat)
 
     async def _bot(self, player: str, token: str, tick: Callable[[], None]) -> None:
+        async with self._connecting:
+            protocols = [PROTOCOL, f"pgs.token.{token}"]
+            socket = await BotSocket.connect(self._base_url, "/game/socket", protocols)
+        self._to_connect -= 1
+        if self._to_connect == 0:
+            self._open.set()
+        await self._measured.wait()
         try:
-            async with trio.open_nursery() as nursery:
-                url = f"ws{self._base_url.removeprefix('http')}/game/socket"
-                async with self._connecting:
-                    socket = await connect_websocket_url(
-                        nursery, url, subprotocols=[PROTOCOL, f"pgs.token.{token}"]
-                    )
-                self._missing -= 1
-                if self._missing == 0:
-                    self.together.set()
-                await self.together.wait()
-                try:
-                    await self._converse(socket, self.sides[player], Random(player))
-                except ConnectionClosed as closed:
-                    self.sides[
-                        player
-                    ].fault = f"closed with {closed.reason.code if closed.reason else 'nothing'}"
-                tick()
-                await socket.aclose()
-        except* LocalProtocolError:
-            pass  # trio-websocket raises it when it answers a ping on a closing socket.
+            await self._converse(socket, self.sides[player], Random(player))
+        except SocketClosed as closed:
+            self.sides[player].fault = str(closed)
+        if self.sides[player].you == -1:  # the others must not wait for this bot
+            self._count_joined()
+        tick()
+        await socket.aclose()
 
-    async def _converse(self, socket: WebSocketConnection, side: Side, choice: Random) -> None:
-        await socket.send_message('{"type":"join"}')
+    def _count_joined(self) -> None:
+        self._to_join -= 1
+        if self._to_join == 0:
+            self._joined.set()
+
+    async def _converse(self, socket: BotSocket, side: Side, choice: Random) -> None:
+        await socket.send('{"type":"join"}')
         sent_at = -math.inf
         while not side.outcome:
-            seen = self._decoder.decode(await socket.get_message())
+            seen = self._decoder.decode(await socket.get())
             if seen.type == "snapshot":
+                if side.you == -1:
+                    self._count_joined()
                 side.match_id, side.you = seen.match_id, seen.you
+                await self._joined.wait()
             elif seen.type == "moved":
                 side.moves[seen.ply - 1] = seen.move
                 if seen.by == side.you:
@@ -221,7 +232,7 @@ class Crowd:
                     )
                 )
                 sent_at = trio.current_time()
-                await socket.send_message(
+                await socket.send(
                     frames.encode(
                         frames.MakeMove(seen.match_id, seen.ply, choice.choice(seen.legal_moves))
                     )

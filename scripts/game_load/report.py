@@ -65,14 +65,14 @@ def _introduction(first: Figures, games: Sequence[str]) -> list[str]:
         *paragraph(
             f"{first.matches} matches run at once ({', '.join(games)} in turn). In each, two bots "
             "choose random legal moves. The bots have a process of their own and "
-            f"{2 * first.matches} WebSockets to `pgs serve`. All sockets are open before the first "
-            "move. After the last match the script replays the moves that the bots saw, and checks "
-            "that the feed has two rows for each match with the right winner and money. It also "
-            "checks that the service has logged nothing unexpected and that the ledger adds up. A "
-            "move's time is measured from the moment when a bot sends the move until the same bot "
-            "receives it back. In the first round bots answer at once, so there is always a queue, "
-            "and a move's time is mostly the time in that queue. In the other round bots think for "
-            "a random time with the mean that the table shows."
+            f"{2 * first.matches} WebSockets to `pgs serve`. All players have joined before the "
+            "first move. After the last match the script replays the moves that the bots saw, and "
+            "checks that the feed has two rows for each match with the right winner and money. It "
+            "also checks that the service has logged nothing unexpected and that the ledger adds "
+            "up. A move's time is measured from the moment when a bot sends the move until the "
+            "same bot receives it back. In the first round bots answer at once, so there is always "
+            "a queue, and a move's time is mostly the time in that queue. In the other round bots "
+            "think for a random time with the mean that the table shows."
         ),
     ]
 

@@ -133,12 +133,15 @@ async def play_round(
             crowd = Crowd(
                 service.base_url, pairs, think_s, FLOOR_USD_CENTS, lambda: progress.advance(task)
             )
-            idle, at_begin = service.memory_mb(), [0.0, 0.0]
+            idle, with_sockets, at_begin = service.memory_mb(), [0.0], [0.0]
+
+            def connected() -> None:
+                with_sockets[0] = service.memory_mb()
 
             def began() -> None:
-                at_begin[:] = [service.cpu_s(), service.memory_mb()]
+                at_begin[0] = service.cpu_s()
 
-            await crowd.play(began)
+            await crowd.play(connected, began)
             cpu_s, ended = service.cpu_s() - at_begin[0], trio.current_time()
             rows = await _feed(crowd, partners, 2 * matches)
             recorded_s = trio.current_time() - ended
@@ -165,7 +168,7 @@ async def play_round(
         cpu_s=cpu_s,
         bots_cpu_s=crowd.cpu_s,
         idle_mb=idle,
-        open_mb=at_begin[1],
+        open_mb=with_sockets[0],
         peak_mb=peak,
     )
 
