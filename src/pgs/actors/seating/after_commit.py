@@ -48,7 +48,7 @@ def tell_players(partner: PartnerActors, plan: Plan) -> None:
 
 
 def nudge(partner: PartnerActors, environment: Environment, plan: Plan) -> None:
-    """Tell the courier of each match with a changed seat, once for each match.
+    """Tell the courier about all matches with a changed seat, once for each match.
 
     A partner whose account or webhook is off gets no nudges.
     """

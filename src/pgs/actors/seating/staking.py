@@ -54,7 +54,8 @@ async def stake_seat(
     except OutcomeUnknown:
         raise
     except Exception:
-        # The plan was not written. With an empty plan, the answer shows the seat as its row does.
+        # Nothing of `plan` was written. So pass an empty plan: the answer then shows the seat as
+        # its row has it.
         replay = await _replay_of(seats, seats.plan(), request, envelope)
         if replay is None:
             raise
@@ -289,7 +290,7 @@ async def _decline(seats: SeatsState, seat: Seat) -> Seat:
 
 
 def _place(seats: SeatsState, plan: Plan, was: Seat | None, seat: Seat) -> Seat:
-    """Plan the next state of a seat whose stake is confirmed, paired or waiting; return it."""
+    """Plan that a seat with a confirmed stake is paired or waits; return its new state."""
     if seats.environment == "live":
         return plan.save(was, seat)
     older = seats.lobby.oldest_opponent(seat, plan.now, plan.latest, plan.waiting.values())

@@ -11,9 +11,9 @@ OPEN_MIN_S = 2.0
 long."""
 
 OPEN_MAX_S = 30.0
-"""Seconds of the longest pause without calls. The pause doubles with each try that fails. Once a
-seat has failed for some minutes, it is asked about only every `RETRY_MAX_S` or a little more often.
-That is about twice the longest pause, so not every try is for the same failing seat."""
+"""Seconds of the longest pause without calls. The pause doubles with each try that fails. It is
+shorter than the 45 to 60 s (`RETRY_MAX_S`) after which a seat that has failed for some minutes is
+asked about again. So such a seat is not the one that is tried after every pause."""
 
 BreakerState = Literal["closed", "half-open", "open"]
 

@@ -11,8 +11,9 @@ from pgs.domain.secrets import HidesSecrets
 class Enrolment(HidesSecrets, msgspec.Struct, frozen=True):
     """A new authenticator's secret, as text and as the URI of a QR code, shown once.
 
-    The authenticator waits for its first code. `replaces_pending`: whether it replaces another one
-    that waited for its first code too; no code of that one is accepted any more.
+    The authenticator waits for its first code. `replaces_pending`: whether it replaces an earlier
+    authenticator that was still waiting for its first code. No code of the earlier one is accepted
+    any more.
     """
 
     SECRETS = frozenset({"secret", "otpauth_uri"})
