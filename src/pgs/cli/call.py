@@ -72,7 +72,9 @@ async def _refuse_beside_nodes(config: Config) -> None:
     # Imported here: most calls find a running service and do not need this module.
     from pgs.storage import engines
 
-    with suppress(StoreOutage):  # no node has started yet, or opening fails below and says why
+    # An outage is ignored here: either no node has started yet, or opening the database fails
+    # later as well and says why.
+    with suppress(StoreOutage):
         nodes = (await trio.to_thread.run_sync(engines.nodes_of, config)).nodes
         if running := [node.name for node in nodes if node.running]:
             raise OthersRun(config.node_name, running)

@@ -28,7 +28,7 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C: what a shell reports for SIGINT, 128 + 2."""
 
 
-# What each argument that can have a wrong length or size is called on the command line.
+# The arguments that `BadCall` may name, and what they are called on the command line.
 _AS_TYPED = {
     "partner_id": "the partner's ID",
     "game_id": "the game's id",

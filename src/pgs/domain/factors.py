@@ -198,7 +198,8 @@ def verify(
 
     1. Call `count_attempt(factor, now)`; reply its refusal.
     2. Commit the factor that it returned.
-    3. Match the code, call this function, commit the returned factor if it differs, and reply.
+    3. Match the code, call this function, commit the returned factor if it differs from the factor
+       of step 2, and reply.
 
     Reply only after the commit: a code could be accepted twice until its step is stored as
     `last_step`.

@@ -30,8 +30,8 @@ ROTATION_S: Final = 7 * 24 * 3600
 promises."""
 
 KEYS_MAX: Final = 1000
-"""Keys of one account, revoked ones included, because all of them are published with the account.
-Two keys rotated every month make 24 a year."""
+"""Keys of one account, revoked ones included, because the account holds all of them in memory. Two
+keys rotated every month make 24 a year."""
 
 _RANDOM_CHARACTERS = 37
 """Characters of a key that are random: the interface's 46 minus slot and checksum. Nobody can guess

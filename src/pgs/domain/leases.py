@@ -84,7 +84,7 @@ class Held(msgspec.Struct, frozen=True):
 class Last(msgspec.Struct, frozen=True):
     """The row of a shard's previous owner.
 
-    `epoch`: how often the shard had been taken when this owner had taken it.
+    `epoch`: how often the shard had been taken, up to and including this owner.
     """
 
     beat: Beat

@@ -16,7 +16,7 @@ UID_MAX: Final = 255
 2)."""
 
 MEMBERS_MAX: Final = 1000
-"""Members of one account, because all of them are published with the account."""
+"""Members of one account, because the account holds all of them in memory."""
 
 PLATFORM: Final = "platform"
 """The caller when no member acts: operators, deadlines, the service. It is not a valid uid."""
