@@ -2,9 +2,9 @@
 
 A bucket counts in whole numbers: time in ticks of a microsecond, credit in millionths of a token. A
 tick therefore earns exactly `rate` units of credit. A token may be taken in the tick in which it
-becomes due. At that moment a part of its credit may still be missing, but less than one tick earns.
-The bucket keeps the missing part as a debt, so the long-run rate is exact too. Rounding to ticks
-loses at most the credit of half a tick, and only when the bucket becomes full.
+becomes due, even if a part of its credit is still missing; that part is smaller than what one tick
+earns. The bucket keeps the missing part as a debt, so the long-run rate is exact too. Rounding to
+ticks loses at most the credit of half a tick, and only when the bucket becomes full.
 """
 
 from functools import lru_cache

@@ -193,7 +193,8 @@ class SocketHandler:
             return fault
         joined = message.match_id in player_socket.joined
         if not joined and await self._runs(message.match_id):
-            # A player who acts in a match gets its messages here, even if they joined by HTTP.
+            # The first action in a match also joins it on this socket, so that the match's messages
+            # come here. The player may have joined elsewhere, for example by HTTP.
             fault = await self._join(message.match_id, player_socket)
             if fault is not None:
                 return fault

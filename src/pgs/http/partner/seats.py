@@ -67,7 +67,7 @@ def seat_record(
     seat: Seat, pairing: str | None = None, *, held_back: HeldBack | None = None
 ) -> SeatRecord:
     """Return the record of a seat. `pairing` is the pairing of its match, as JSON."""
-    return SeatRecord(  # by position as far as the names agree, which takes half the time
+    return SeatRecord(  # positional arguments take half the time; each is named like its field
         seat.seat_id,
         seat.match_id,
         seat.status,
