@@ -92,8 +92,9 @@ class KeyFile:
     def reload(self) -> KeyRing:
         """Accept every new key of the file. The key in use stays in use, also after a restart.
 
-        The file must have all keys of the ring. If they are not in the order of the ring, with the
-        new keys last, the file is rewritten. Raises `BadKeyFile`; the ring is then unchanged.
+        The file must have all keys of the ring. If they do not come first in the file, in the order
+        of the ring, the file is rewritten so that they do. Raises `BadKeyFile`; the ring is then
+        unchanged.
         """
         found = _read(self.path)
         if missing := [key.kid for key in self.ring.keys if key not in found.keys]:

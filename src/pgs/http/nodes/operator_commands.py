@@ -2,8 +2,9 @@
 
 A node sends a command to the node that owns what the command is about, with a proof made with the
 key ring (`pgs.domain.node_proofs`). The first line of the body is a stamp: the time by the sender's
-clock, and a random number. The receiver carries out the command of a stamp once. A command may take
-minutes, longer than a connection may be silent, so the sender asks again until it gets the answer.
+clock, and a random number. The receiver carries out only one command for each stamp. A command may
+take minutes, longer than a connection may be silent, so the sender asks again until it gets the
+answer.
 """
 
 import re

@@ -35,7 +35,8 @@ _VALUE_AT: Final = len(b"uthorization: ")
 _TOKEN_AT: Final = len(_BEARER)
 
 TOKEN_MAX: Final = MAX_PLAIN_BYTES - KEPT_HEAD_BYTES - len(_BEARER)
-"""Bytes of a token with which no kept head is longer than `MAX_PLAIN_BYTES`."""
+"""Bytes of the longest token for which a kept head is used: the whole head then has at most
+`MAX_PLAIN_BYTES`."""
 
 _TOKEN = re.compile(rb"[!-~]{1,%d}" % TOKEN_MAX)
 

@@ -82,7 +82,8 @@ class Lane:
         self._app = app
         self._heads = ResponseHeads(edge.settings.current_version)
         self._read_head = HeadReader(app.direct_paths).read
-        # By method and path, for the paths that the application declares. Both stay what they are.
+        # Targets by method and path, kept only for `direct_paths`: those are few, and the target of
+        # one of them never changes.
         self._targets: dict[tuple[str, bytes], Target] = {}
 
     def take(self, raw: bytes) -> Call | Unfinished | None:

@@ -28,7 +28,8 @@ class _Phase(enum.Enum):
     OVER = enum.auto()
 
 
-# Every request uses these two phases. To look one up in the class would cost as much as a call.
+# Every request uses these two phases. To look one up in the class would cost as much as calling a
+# function.
 _IDLE: Final = _Phase.IDLE
 _BUSY: Final = _Phase.BUSY
 
@@ -122,7 +123,7 @@ class LaneConnection:
             self._input.wake()
 
     def leave(self) -> None:
-        """Wait for no more input. Every connection calls this at its end."""
+        """Forget the input of the connection. Every connection calls this at its end."""
         self._lane.inputs.leave(self._fd, self._input)
 
     def end(self) -> None:

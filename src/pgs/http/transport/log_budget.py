@@ -25,7 +25,7 @@ class _Second(msgspec.Struct):
 class LogBudget:
     """Allows `LINES_PER_S` lines of each kind, and logs in one more line how many were left out.
 
-    Kinds come from a fixed set. `left_out` has those of which lines were left out and must still be
+    Kinds come from a fixed set. `left_out` has the kinds whose left-out lines must still be
     reported. Each line that is left out is counted as `log_lines_left_out`.
     """
 
