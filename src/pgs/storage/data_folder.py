@@ -34,7 +34,7 @@ class BadSource(Exception):
 
 
 class LossAccepted(msgspec.Struct, frozen=True, rename="camel"):
-    """The data folder whose database was accepted as it is, and the number of its commits."""
+    """The answer of `pgs db accept-loss`: the folder, and how many commits its database holds."""
 
     folder: str
     commits: int

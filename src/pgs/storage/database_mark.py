@@ -101,9 +101,9 @@ class OpenMark:
     def begin_write_back(self) -> None:
         """Note that SQLite writes the database's file from now until `follow`.
 
-        SQLite syncs that file, so the mark is synced too. After a power cut the mark on disk would
-        otherwise be older, and the file would seem to be overwritten. After `close` this does
-        nothing.
+        SQLite syncs that file, so the mark is synced too. Otherwise a power cut could leave the new
+        file beside an old mark, and the next start would conclude that somebody has overwritten the
+        file. After `close` this does nothing.
         """
         if self._file < 0:
             return

@@ -99,7 +99,10 @@ async def check_ledger(reader: Reader, pause: Callable[[], None] = no_pause) -> 
 
 
 async def _head_faults(reader: Reader, shown: Params) -> list[str]:
-    """Return the faults outside the ledgers: missing seats, altered days, missing accounts."""
+    """Return the faults outside the ledgers.
+
+    They are: a wrong number of seats, an altered last final day, a missing account.
+    """
     faults = [
         f"{partner_id} {environment}: seats taken: {last}, seats found: {there}"
         for partner_id, environment, last, there in await reader.all(

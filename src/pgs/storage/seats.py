@@ -15,8 +15,9 @@ from pgs.storage.transactions import Stmt
 
 
 class Head(msgspec.Struct):
-    """The last numbers that a partner's environment has given out. A plan advances its own copy.
+    """The last numbers that a partner's environment has given out.
 
+    A plan (`pgs.actors.seating.plan`) copies the head and gives out numbers by changing the copy.
     In order: the highest number of a seat, of a feed position and of a ledger row so far, the hash
     of that ledger row, and the last day that was made final (0: none).
     """

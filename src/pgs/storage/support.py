@@ -173,10 +173,9 @@ def _bounds(span: Span, before: TimedMatch | None) -> Params:
         "before_ended_at": edge[0],
         "before_match_id": edge[1],
         "first_id": ids.first_id(ids.MATCH, span.since),
-        # Running matches with ids below this one are older than `edge`: they were made before the
-        # second `edge[0]`, or in that second and have ids below `edge[1]`. For an ended match,
-        # `edge[0]` is its end, and `edge[1]` may have been made in an earlier second. The bound is
-        # then the first id of the second `edge[0]`.
+        # Running matches with ids below this one are older than `edge`. It is `edge[1]` if that id
+        # was made in the second `edge[0]`. It is the first id of that second if `edge` is the end
+        # of the span, or if its match was made earlier and only ended in that second.
         "before_id": min(max(edge[1], earliest), ids.first_id(ids.MATCH, edge[0] + 1)),
     }
 

@@ -8,7 +8,7 @@ from pgs.domain.leases import Last, Sightings, hold_from, starts_of
 
 
 class Holds:
-    """The waits for previous owners that the sessions of one process have begun.
+    """Remembers, for all sessions of one process, until when previous owners of shards may answer.
 
     A session may end while it waits for a shard's previous owner. Then the shard's row names only
     the session that ended. The owner before that session may still answer, so the next session of

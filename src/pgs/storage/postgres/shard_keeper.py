@@ -82,7 +82,8 @@ class Keeper:
         self._last_beat: float | None = None
         # By shard: when this node begins to answer for it, `inf` until it is prepared.
         self._own: dict[int, float] = {}
-        # By shard: from when this node may answer for it, and for all that were taken with it.
+        # By shard: all shards that were taken together with it, itself included, each with the time
+        # from which this node may answer for it.
         self._taking: dict[int, Mapping[int, float]] = {}
         self._giving: set[int] = set()
         self._sightings = Sightings()

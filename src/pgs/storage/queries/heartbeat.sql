@@ -23,13 +23,13 @@ select max(newest.at) from (
 ) as newest;
 
 -- name: count_write^
--- The writer executes this with each group that it commits.
+-- With SQLite, the writer executes this with each group that it commits.
 insert into heartbeat (name, beats) values ('writes', 1)
 on conflict (name) do update set beats = heartbeat.beats + 1
 returning beats;
 
 -- name: count_write_of^
--- The same for one of several writers, each of which has a row of its own.
+-- The same with PostgreSQL, where each of several writers has a row of its own.
 insert into heartbeat (name, beats) values (:name, 1)
 on conflict (name) do update set beats = heartbeat.beats + 1
 returning beats;

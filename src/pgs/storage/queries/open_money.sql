@@ -12,7 +12,7 @@ where partner_id = :partner_id and match_id = :match_id
 order by seat_id;
 
 -- name: open_charges
--- A seat whose stake is pending always has a time at which it is due.
+-- A pending seat always has `due_at`. The condition on it lets the query use the index `seat_due`.
 select seated_at, partner_id, seat_id
 from seat
 where due_at is not null and status = 'pending'

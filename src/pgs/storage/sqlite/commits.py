@@ -106,8 +106,8 @@ class SqliteCommits:
     def _write_back(self) -> None:
         """Write the log back into the database's file. If that fails, the next commit repeats it.
 
-        A kill may leave a file that is younger than the last commit that was noted. So that the
-        next start does not take it for another file, the guard knows of it beforehand.
+        The guard is told first. A kill may leave a file that is younger than the last commit that
+        was noted, and the next start must not take that file for another one.
         """
         self._guard.writing_back()
         try:

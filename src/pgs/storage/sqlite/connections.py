@@ -23,8 +23,8 @@ log is longer only during a long read."""
 
 
 WRITER_CACHE_BYTES = 16 * 1024 * 1024
-"""Bytes of pages that the writer keeps in memory. With 200 partners it read 4.9 pages for each seat
-again with SQLite's default of 2 MB, and reads 1.5 with this."""
+"""Bytes of pages that the writer keeps in memory. With 200 partners and SQLite's default of 2 MB,
+it had to read 4.9 pages again for each seat; with this value it reads 1.5."""
 
 
 def connect(
