@@ -43,8 +43,9 @@ def _sentences(run: Run, faults: int, seed: int, found: list[str]) -> list[str]:
     if run.players is not None:
         sentences.append(
             f"{len(run.players.matches)} matches were played with {run.players.moves} moves over "
-            f"sockets. Open sockets were lost {run.players.drops} times, {run.players.replaced} of "
-            "them because the service was late to answer a handshake that the player had given up."
+            f"sockets. Open sockets were lost {run.players.drops} times. {run.players.replaced} of "
+            "them were closed because the service read, too late, an earlier handshake that the "
+            "player had given up."
         )
     if run.claims.answers:
         sentences.append(f"The nodes said {run.claims.answers} times for which shards they answer.")

@@ -11,9 +11,9 @@ OPEN_MIN_S = 2.0
 long."""
 
 OPEN_MAX_S = 30.0
-"""Seconds of the longest pause without calls. The pause doubles with each try that fails. It is
-shorter than the 45 to 60 s (`RETRY_MAX_S`) after which a seat that has failed for some minutes is
-asked about again. So such a seat is not the one that is tried after every pause."""
+"""Seconds of the longest pause without calls. The pause doubles with each try that fails. A seat
+that has failed for some minutes is asked about every 45 to 60 s (see `RETRY_MAX_S`). The longest
+pause is shorter, so that the next try can be for another seat."""
 
 BreakerState = Literal["closed", "half-open", "open"]
 

@@ -26,9 +26,10 @@ T = TypeVar("T")
 S = TypeVar("S", bound=msgspec.Struct)
 
 MAX_DIGITS: Final = 1000
-"""Digits of an integer in the second reading of a body. A body is read a second time if a number is
-too large for msgspec, or if a name may be repeated. A field with a longer integer is refused; every
-field takes far fewer digits. The first reading accepts up to 4,300 digits, as msgspec does."""
+"""Digits of an integer in the second reading of a body. msgspec does the first reading, and accepts
+integers of up to 4,300 digits. A body is read a second time if a number is too large for msgspec,
+or if a name may be repeated. A longer integer than this is then refused; every field takes far
+fewer digits."""
 
 MAX_SAFE_INTEGER: Final = 2**53
 """Units, such as cents or seconds, in the greatest integer that a body's field takes. The least
