@@ -29,7 +29,8 @@ class Input:
         """Return once there may be something to read, or once `wake` is called.
 
         The kernel reports the end of the input only once, perhaps together with the last bytes. So
-        after the end no wait lasts. What arrived also ends the next wait if this one is cancelled.
+        after the end no wait lasts. If a wait is cancelled, input that has arrived by then ends the
+        next one.
         """
         if self._arrived:
             await trio.lowlevel.checkpoint()

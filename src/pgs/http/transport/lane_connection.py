@@ -35,10 +35,10 @@ _BUSY: Final = _Phase.BUSY
 
 
 class LeaveLane(Exception):
-    """Raised when hypercorn has to take the connection over.
+    """Raised when the lane's requests end, and hypercorn or a `LaneSocket` has to go on.
 
-    `raw`: the bytes with which hypercorn starts. `until`: when their head must be complete.
-    `answered`: how many requests the lane has answered.
+    `raw`: the bytes that are not answered, with which the next reader starts. `until`: when their
+    head must be complete. `answered`: how many requests the lane has answered.
     """
 
     def __init__(self, raw: bytes, until: float, answered: int) -> None:

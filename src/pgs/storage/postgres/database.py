@@ -275,8 +275,10 @@ class PostgresDatabase:
         return Connection(connect(self._here(), f"{self._name} watch"), lambda warning: None)
 
     def is_primary_elsewhere(self) -> bool:
-        """Return whether another host confirms commits now; the next session asks that host
-        first."""
+        """Return whether another host confirms commits now.
+
+        If so, the next session asks that host first.
+        """
         self._moved_to = primary_elsewhere(self._url, self._name, self._address)
         return self._moved_to is not None
 

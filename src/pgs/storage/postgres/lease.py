@@ -40,7 +40,7 @@ waits for its standby takes longest."""
 
 State = Literal["up", "draining", "stopping"]
 """What a look shows of a node: only one that is `up` takes shards. `draining` stays until an
-operator ends it. `stopping` stays until the node's next start. A drained node is `stopping` only
+operator ends it. `stopping` stays until the node's next session. A drained node is `stopping` only
 until its session ends, and then `draining` again."""
 
 

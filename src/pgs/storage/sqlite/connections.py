@@ -17,7 +17,7 @@ the lock: readers and backups do not need it."""
 
 
 LOG_PAGES = 4000
-"""Pages in the write-ahead log after which SQLite writes them back into the database: 16 MB. A page
+"""Pages in the write-ahead log after which they are written back into the database: 16 MB. A page
 that many seats change is then written back a quarter as often as with SQLite's default of 1000. The
 log is longer only during a long read."""
 
