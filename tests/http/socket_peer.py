@@ -7,8 +7,9 @@ import msgspec
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from pgs.http.transport.accepted_socket import AcceptedSocket, SocketLimits
+from pgs.http.transport.accepted_socket import AcceptedSocket
 from pgs.http.transport.asgi import Message
+from pgs.http.transport.socket_limits import SocketLimits
 from pgs.http.transport.sockets import OpenSockets, serve_socket
 from tests.patience import PATIENCE_S
 

@@ -7,8 +7,9 @@ from contextlib import suppress
 import msgspec
 import trio
 
-from pgs.http.transport.accepted_socket import AcceptedSocket, SocketLimits
+from pgs.http.transport.accepted_socket import AcceptedSocket
 from pgs.http.transport.asgi import App, Receive, Scope, Send
+from pgs.http.transport.socket_limits import SocketLimits
 from pgs.http.transport.sockets import OpenSockets, serve_socket
 from tests.http.apps import edge, http_app, only
 from tests.http.raw import HANDSHAKE, Client, Server

@@ -7,11 +7,11 @@ from typing import Any
 import trio
 import trio.testing
 
-from pgs.http.transport.accepted_socket import SocketLimits
 from pgs.http.transport.inputs import Inputs
 from pgs.http.transport.lane_connection import LaneConnection
 from pgs.http.transport.lane_socket import LaneSocket
 from pgs.http.transport.limits import ServerLimits
+from pgs.http.transport.socket_limits import SocketLimits
 from tests.patience import PATIENCE_S
 
 

@@ -25,8 +25,9 @@ from pgs.http.api.services import Services
 from pgs.http.game.auth import Session, admit, token_of
 from pgs.http.game.join import check_own
 from pgs.http.game.session import Welcome, read_own
-from pgs.http.transport.accepted_socket import AcceptedSocket, SocketLimits
+from pgs.http.transport.accepted_socket import AcceptedSocket
 from pgs.http.transport.asgi import Receive, Scope, Send
+from pgs.http.transport.socket_limits import SocketLimits
 from pgs.http.transport.sockets import GOING_AWAY, OpenSockets, refuse_handshake, serve_socket
 from pgs.storage.seats import find_match
 from pgs.storage.transactions import StoreOutage, WriterFull

@@ -34,7 +34,7 @@ from hypercorn.utils import parse_socket_addr
 from pgs.http.transport.hypercorn_http1 import GuardedH11, GuardedTasks
 from pgs.http.transport.lane_connection import LaneConnection, LeaveLane
 from pgs.http.transport.lane_socket import LaneSocket
-from pgs.http.transport.listener_config import GuardedConfig
+from pgs.http.transport.listener_state import GuardedConfig
 
 _log = structlog.get_logger("pgs.http")
 

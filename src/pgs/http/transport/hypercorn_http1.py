@@ -32,7 +32,7 @@ from hypercorn.trio.task_group import TaskGroup
 from hypercorn.typing import AppWrapper, ASGIReceiveEvent, ASGISendEvent, Scope
 
 from pgs.http.transport.hypercorn_websocket import GuardedSocket
-from pgs.http.transport.listener_config import GuardedConfig
+from pgs.http.transport.listener_state import GuardedConfig
 
 _PHRASES: Final = {status.value: status.phrase.encode() for status in HTTPStatus}
 _NO_PHRASE: Final = b"Unassigned"

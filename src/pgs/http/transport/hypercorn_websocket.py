@@ -24,7 +24,7 @@ from wsproto.connection import ConnectionState
 from wsproto.events import CloseConnection, Message, Ping
 from wsproto.frame_protocol import CloseReason
 
-from pgs.http.transport.listener_config import GuardedConfig
+from pgs.http.transport.listener_state import GuardedConfig
 
 FRAMES_PER_CHECKPOINT: Final = 64
 """Frames of a WebSocket that are handled before another task may run: about half a millisecond of

@@ -11,7 +11,7 @@ import trio
 
 from pgs.http.transport.asgi import Message
 from pgs.http.transport.lane import Call, Lane, Unfinished
-from pgs.http.transport.listener_config import Connection, GuardedConfig
+from pgs.http.transport.listener_state import Connection, GuardedConfig
 
 READ_BYTES: Final = 64 * 1024
 """Bytes of one read, as many as a body may have by default. While a call is held, what its

@@ -19,10 +19,10 @@ from typing import Final
 import trio
 from trio.lowlevel import wait_readable
 
-from pgs.http.transport.accepted_socket import SocketLimits
 from pgs.http.transport.asgi import App, Headers, Message
 from pgs.http.transport.hypercorn_websocket import FRAMES_PER_CHECKPOINT
-from pgs.http.transport.listener_config import GuardedConfig
+from pgs.http.transport.listener_state import GuardedConfig
+from pgs.http.transport.socket_limits import SocketLimits
 from pgs.http.transport.sockets import DIRECT_SOCKET
 from pgs.http.transport.upgrades import Upgrade
 from pgs.http.transport.websocket_frames import PING, FrameReader, close_frame, text_frame

@@ -17,7 +17,7 @@ from pgs.http.transport.edge import Edge
 from pgs.http.transport.hypercorn_connection import GuardedServer
 from pgs.http.transport.lane import Lane
 from pgs.http.transport.limits import RESERVED_FILES, ServerLimits
-from pgs.http.transport.listener_config import GuardedConfig
+from pgs.http.transport.listener_state import GuardedConfig
 
 _log = structlog.get_logger("pgs.http")
 

@@ -21,8 +21,9 @@ from typing import Final
 import msgspec
 import trio
 
-from pgs.http.transport.accepted_socket import AcceptedSocket, DirectSocket, Handler, SocketLimits
+from pgs.http.transport.accepted_socket import AcceptedSocket, DirectSocket, Handler
 from pgs.http.transport.asgi import Headers, OnEvent, Receive, Scope, Send, ignore_event
+from pgs.http.transport.socket_limits import SocketLimits
 
 GOING_AWAY: Final = 1001
 """Close code of a server that stops (RFC 6455, section 7.4.1)."""

@@ -20,7 +20,7 @@ from pgs.storage.postgres import lease
 from pgs.storage.postgres.connection import Connection, StatementRefused
 from pgs.storage.postgres.entering import enter
 from pgs.storage.postgres.fail_overs import LATE_S, leave_old_primaries
-from pgs.storage.postgres.hand_over import HandOvers
+from pgs.storage.postgres.hand_over_commits import HandOverCommits
 from pgs.storage.postgres.lease import Look, WriterLine
 from pgs.storage.postgres.node_looks import LOOK_S, Looks
 from pgs.storage.postgres.session import WritingSession
@@ -76,7 +76,7 @@ class Keeper:
         self._tell_taken = taken
         self._is_primary_elsewhere = elsewhere
         self._session: WritingSession | None = None
-        self._hand_overs: HandOvers  # of this session
+        self._hand_over_commits: HandOverCommits  # of this session
         self._number = 0
         self._holds = Holds()
         self._last_beat: float | None = None
@@ -180,7 +180,7 @@ class Keeper:
                 continue
             failing = False
             self._session, self._number, self._last_beat = session, number, began
-            self._hand_overs = HandOvers(self._line, session, self._me.name, number)
+            self._hand_over_commits = HandOverCommits(self._line, session, self._me.name, number)
             self._sharing.begin(trio.current_time())
             self.hurry()
             self.tally.sessions += 1
@@ -333,7 +333,7 @@ class Keeper:
         if self._session is not session:
             return
         try:
-            await self._hand_overs.give(shard)
+            await self._hand_over_commits.give(shard)
         except (StoreOutage, StatementRefused) as error:
             log.warning("shard_not_handed_over", node=self._me.name, error=str(error))
             self.lose(session)

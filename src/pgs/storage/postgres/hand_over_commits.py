@@ -1,4 +1,7 @@
-"""Hands shards over: one commit for all shards that are ready at the same time."""
+"""Joins hand-overs of shards: one commit for all shards that are ready at the same time.
+
+`pgs.storage.postgres.shard_keeper` ends all writes for a shard, and then calls `give`.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,11 @@ class _Together:
         self.ended = trio.Event()
 
 
-class HandOvers:
-    """The hand-overs of one session. `number`: the session's number in the table of nodes."""
+class HandOverCommits:
+    """The commits by which one session hands shards over.
+
+    `number`: the session's number in the table of nodes.
+    """
 
     def __init__(self, line: WriterLine, session: WritingSession, name: str, number: int) -> None:
         self._line = line

@@ -9,7 +9,7 @@ import trio.testing
 
 from pgs.storage.postgres import lease
 from pgs.storage.postgres.connection import Lost
-from pgs.storage.postgres.hand_over import HandOvers
+from pgs.storage.postgres.hand_over_commits import HandOverCommits
 from pgs.storage.postgres.session import WritingSession
 
 
@@ -38,12 +38,12 @@ def line(monkeypatch: pytest.MonkeyPatch) -> Line:
     return Line(monkeypatch)
 
 
-def hand_overs(line: Line) -> HandOvers:
-    return HandOvers(cast("lease.WriterLine", line), cast("WritingSession", None), "n1", 7)
+def commits_on(line: Line) -> HandOverCommits:
+    return HandOverCommits(cast("lease.WriterLine", line), cast("WritingSession", None), "n1", 7)
 
 
 async def test_shards_that_are_ready_together_are_handed_over_with_one_commit(line: Line) -> None:
-    given = hand_overs(line)
+    given = commits_on(line)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(given.give, 1)
         await trio.testing.wait_all_tasks_blocked()
@@ -58,7 +58,7 @@ async def test_shards_that_are_ready_together_are_handed_over_with_one_commit(li
 
 
 async def test_a_hand_over_that_fails_raises_once_and_nobody_waits_for_it(line: Line) -> None:
-    given, errors = hand_overs(line), []
+    given, errors = commits_on(line), []
 
     async def give(shard: int) -> None:
         try:

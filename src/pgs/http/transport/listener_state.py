@@ -1,4 +1,7 @@
-"""The configuration of one listener, as hypercorn reads it and as the guards extend it."""
+"""The state of one listener: its open and idle connections, whether it stops, and its limits.
+
+hypercorn takes it as its configuration.
+"""
 
 from collections.abc import Callable
 from math import inf
