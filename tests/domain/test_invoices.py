@@ -16,6 +16,7 @@ from pgs.domain.invoices import (
     InvoiceStatus,
     describe,
     finalise,
+    may_finalise,
     pay,
     void,
 )
@@ -77,6 +78,24 @@ def test_each_day_lies_in_the_period_of_its_months_invoice_alone(day: int) -> No
 def test_a_draft_has_no_number_no_total_and_no_later_times() -> None:
     later = ("number", "total_usd_cents", "line_count", "finalized_at", "due_at", "paid_at")
     assert [getattr(_draft(), name) for name in (*later, "voided_at")] == [None] * 7
+
+
+@pytest.mark.parametrize(
+    ("month", "last"),
+    [
+        ("202701", "20270131"),
+        ("202702", "20270228"),
+        ("202802", "20280229"),
+        ("202612", "20261231"),
+    ],
+)
+def test_an_invoice_may_be_finalised_once_the_last_day_of_its_month_is_final(
+    month: str, last: str
+) -> None:
+    final_day = parse_day(last)
+    assert final_day is not None
+    allowed = [may_finalise(_draft(month), final_day + shift) for shift in (-28, -1, 0, 1)]
+    assert allowed == [False, False, True, True]
 
 
 def test_a_finalised_invoice_is_open_and_due_after_thirty_days() -> None:

@@ -53,7 +53,7 @@ class BillingActor(DispatchingActor):
         if known is not None and known.status != "draft":
             return known
         draft = known or await self._begin(month)
-        if draft is None or final < last_day(month):
+        if draft is None or not invoices.may_finalise(draft, final):
             return draft
         return await self._open(draft)
 

@@ -72,6 +72,14 @@ def describe(line: InvoiceLine) -> str:
     )
 
 
+def may_finalise(invoice: Invoice, final_day: int) -> bool:
+    """Return whether a draft may be made final: whether every day of its month is final.
+
+    `final_day`: the newest final day, from `last_final_day` in `days.py`.
+    """
+    return final_day >= last_day(invoice.month)
+
+
 def finalise(
     invoice: Invoice, number: int, total_usd_cents: int, line_count: int, now: int
 ) -> Invoice:

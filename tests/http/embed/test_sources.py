@@ -8,10 +8,8 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from pgs.http.api.themes import FrameTheme
 from pgs.http.embed.assets import Assets, read_assets
 from pgs.http.embed.documents import FRESH_S, RETRY_S, BundledFrame, NoFrame, UpstreamFrame
-from pgs.http.embed.policy import FrameData, content_security_policy, fill
 from pgs.http.outbound.fetch import BODY_MAX, NotFetched
 from tests.http.embed.embedding import LIVE, embedding_service, policy
 
@@ -176,27 +174,3 @@ async def test_after_a_call_is_cancelled_the_next_one_fetches(autojump_clock: Mo
     client.may_answer.set()
     await trio.sleep(RETRY_S)
     assert await frame.template("en") == "one"
-
-
-def test_the_data_for_the_frame_cannot_break_out_of_its_attribute() -> None:
-    filled = fill(
-        '<meta content="%PGS_FRAME%">',
-        "n",
-        FrameData(
-            '"><script>',
-            "test",
-            ("https://a.example",),
-            FrameTheme("test", '"><script>', "#000000", "#ffffff", "#000000", 8, True, None, 1),
-        ),
-    )
-    assert filled.count('"') == 2
-    assert "<script>" not in filled
-
-
-def test_the_socket_of_the_policy_follows_the_scheme_of_the_service() -> None:
-    assert "connect-src 'self' ws://127.0.0.1:8000;" in content_security_policy(
-        "n", ["https://a.example"], "http://127.0.0.1:8000"
-    )
-    assert "connect-src 'self' wss://g.example;" in content_security_policy(
-        "n", ["https://a.example"], "https://g.example"
-    )

@@ -23,7 +23,7 @@ from pgs.http.compressed import form_for
 from pgs.http.embed.assets import Asset, Assets
 from pgs.http.embed.documents import Frame, NoFrame
 from pgs.http.embed.languages import language_of
-from pgs.http.embed.policy import FrameData, content_security_policy, fill
+from pgs.http.embed.policy import FrameData, content_security_policy, fill, frame_ancestors
 from pgs.http.outbound.fetch import NotFetched
 from pgs.http.transport.asgi import App, Receive, Scope, Send
 from pgs.http.transport.heads import is_under, takes_coding
@@ -188,7 +188,7 @@ class EmbedApp:
         nonce = urlsafe_b64encode(self._services.parts.rng.bytes(NONCE_BYTES)).decode()
         data = FrameData(partner_id, environment, origins, theme)
         content = fill(template, nonce, data).encode()
-        ancestors = ("'self'",) if portal else origins
+        ancestors = frame_ancestors(origins, portal=portal)
         policy = content_security_policy(nonce, ancestors, self._services.base_url).encode()
         headers = (*_DOCUMENT_HEADERS, (b"content-security-policy", policy))
         if takes_coding(_accepted(scope), b"gzip"):

@@ -1,4 +1,4 @@
-"""Makes the document for one partner and environment, and its Content-Security-Policy."""
+"""Makes the document for one partner and environment, and says which pages may embed it."""
 
 import html
 from collections.abc import Sequence
@@ -30,6 +30,14 @@ def fill(template: str, nonce: str, data: FrameData) -> str:
     return template.replace(NONCE_MARK, nonce).replace(
         DATA_MARK, html.escape(msgspec.json.encode(data).decode(), quote=True)
     )
+
+
+def frame_ancestors(origins: Sequence[str], *, portal: bool) -> Sequence[str]:
+    """Return which web pages may embed the document: those of `origins`, or only the portal's.
+
+    `portal`: the document is the portal's. Then `origins` does not count.
+    """
+    return ("'self'",) if portal else origins
 
 
 def content_security_policy(nonce: str, ancestors: Sequence[str], base_url: str) -> str:
