@@ -286,7 +286,7 @@ def _tell_started(service: RunningService, config: Config, readiness: Readiness)
 
 
 async def _drain(core: Core, app: Dispatcher, sockets: OpenSockets, readiness: Readiness) -> None:
-    """Begin no new work, answer held calls, and tell open sockets that the service stops."""
+    """Begin no new work, hand shards over, answer held calls, and tell open sockets of the stop."""
     readiness.draining()
     log.info("draining")
     if core.shards is not None:
