@@ -122,6 +122,33 @@ async def test_a_row_with_another_amount_is_altered(
     assert await _fault(database, monkeypatch) == f"row {row} is altered"
 
 
+@pytest.mark.parametrize("row", ROWS)
+async def test_a_row_that_is_there_twice_was_added(
+    row: int, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = _rows(database)
+    other = msgspec.structs.replace(rows[row - 1], seat_id="sea_x")
+    _rewrite(database, *rows, other)
+    assert await _fault(database, monkeypatch) == f"row {row} was added by somebody else"
+
+
+async def test_a_row_before_the_first_was_added(
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _rewrite(database, _added(0, FIRST_HASH), *_rows(database))
+    assert await _fault(database, monkeypatch) == "row 0 was added by somebody else"
+
+
+@pytest.mark.parametrize("page", PAGES)
+async def test_rows_that_were_written_again_in_another_order_are_no_fault(
+    page: int, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = _rows(database)
+    _rewrite(database, *rows[:3], *reversed(rows[3:]))
+    monkeypatch.setattr(checked, "PAGE", page)
+    assert (await check_ledger(database.reader)).sound
+
+
 @pytest.mark.parametrize("row", [1, 5, 10])
 @pytest.mark.parametrize(
     "change",

@@ -64,7 +64,10 @@ def plan_of(connection: apsw.Connection, name: str) -> list[str]:
 
 
 OF_A_PARTNER = sorted(
-    name for name in QUERIES if re.search(r"\bwhere (\w\.)?partner_id = :partner_id", sql_of(name))
+    name
+    for name in QUERIES
+    if re.search(r"\bwhere (\w\.)?partner_id = :partner_id", sql_of(name))
+    and name != "ledger.page_of_one"  # only the search for a known fault of a ledger uses it
 )
 """The queries and statements of one partner. Queries over all partners have their own tests."""
 
@@ -84,8 +87,8 @@ def test_no_page_needs_a_sort(connection: apsw.Connection, name: str) -> None:
     assert [step for step in plan_of(connection, name) if "TEMP B-TREE" in step] == []
 
 
-def test_the_tested_pages_include_the_admin_lists_the_feed_the_ledger_and_the_invoices() -> None:
-    assert set(LISTS) <= set(PAGES)
+def test_the_tested_pages_include_the_admin_lists_the_feed_and_the_invoices() -> None:
+    assert set(LISTS) - {"ledger.page"} <= set(PAGES)
     assert {"invoices.unbilled", "invoices.matches_of_line"} <= set(PAGES)
     assert set(ONE_DAY) <= set(OF_A_PARTNER)
     assert len(OF_A_PARTNER) > 30
@@ -194,10 +197,6 @@ def test_the_newest_row_of_all_partners_is_found_without_reading_their_histories
             "invoices.lines",
             "sqlite_autoindex_invoice_line_1 (partner_id=? AND invoice_id=? AND line>?)",
         ),
-        (
-            "ledger.page",
-            "sqlite_autoindex_ledger_1 (partner_id=? AND environment=? AND seq>?)",
-        ),
     ],
 )
 def test_an_invoice_its_lines_and_what_is_left_to_bill_are_found_by_an_index(
@@ -205,6 +204,13 @@ def test_an_invoice_its_lines_and_what_is_left_to_bill_are_found_by_an_index(
 ) -> None:
     (step,) = plan_of(connection, name)
     assert step.endswith(f" USING INDEX {index}")
+
+
+def test_a_page_of_the_ledgers_is_read_in_the_order_of_their_rows(
+    connection: apsw.Connection,
+) -> None:
+    (step,) = plan_of(connection, "ledger.page")
+    assert step.endswith(" USING INTEGER PRIMARY KEY (rowid>?)")
 
 
 def fill(connection: apsw.Connection, table: str, rows: int, **same: object) -> None:
@@ -229,7 +235,7 @@ def fill(connection: apsw.Connection, table: str, rows: int, **same: object) -> 
     def row() -> list[object]:
         number = next(numbers)
         return [
-            fixed.get(name, number if kind == "bigint" else f"{name}-{number}")
+            fixed.get(name, number if kind.lower() in ("bigint", "integer") else f"{name}-{number}")
             for name, kind in columns
         ]
 

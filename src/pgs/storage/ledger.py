@@ -1,6 +1,7 @@
 """Writes rows of the ledger, and checks all ledgers: their hashes, the seats and the totals."""
 
 from collections.abc import Callable
+from math import inf
 
 import msgspec
 
@@ -122,34 +123,86 @@ async def _head_faults(reader: Reader, shown: Params) -> list[str]:
     return faults[:FAULTS_LISTED]
 
 
+class _Chain(msgspec.Struct):
+    """How far the rows of a ledger follow each other, in the order in which they were written.
+
+    `seq`, `row_id`, `hash`: those of the last row that follows. `odd`: the least number of a row
+    that does not follow.
+    """
+
+    seq: int = 0
+    row_id: int = 0
+    hash: str = FIRST_HASH
+    odd: float = inf
+
+
 async def broken_chains(reader: Reader, pause: Callable[[], None] = no_pause) -> list[str]:
     """Return the first fault of each ledger whose rows were altered, moved, added or deleted."""
-    broken = []
+    chains = await _chains(reader, pause)
+    broken: list[str] = []
     for partner_id, environment, last_seq, last_hash in await reader.all("ledger.heads"):
-        fault = await _first_fault(reader, partner_id, environment, last_seq, last_hash, pause)
+        chain = chains.get((partner_id, environment), _Chain())
+        if chain.odd == inf and (chain.seq, chain.hash) == (last_seq, last_hash):
+            continue
+        fault: str | None
+        if chain.odd <= chain.seq:  # another row with that number does follow
+            fault = f"row {chain.odd} was added by somebody else"
+        else:
+            fault = await _first_fault(
+                reader, partner_id, environment, chain, last_seq, last_hash, pause
+            )
         if fault is not None:
             broken.append(f"{partner_id} {environment}: {fault}")
-    return broken[:FAULTS_LISTED]
+        if len(broken) == FAULTS_LISTED:
+            break
+    return broken
+
+
+async def _chains(
+    reader: Reader, pause: Callable[[], None]
+) -> dict[tuple[str, Environment], _Chain]:
+    """Return the chain of each ledger that has rows, by partner and environment.
+
+    This reads every row once. A chain takes about 300 bytes.
+    """
+    chains: dict[tuple[str, Environment], _Chain] = {}
+    row_id = 0
+    while page := await reader.all("ledger.page", after=row_id, page_size=PAGE):
+        for *fields, row_id in page:
+            row = LedgerRow(*fields)
+            chain = chains.setdefault((row.partner_id, row.environment), _Chain())
+            if row.seq == chain.seq + 1 and row.hash == hash_of(row, chain.hash):
+                chain.seq, chain.row_id, chain.hash = row.seq, row_id, row.hash
+            else:
+                chain.odd = min(chain.odd, row.seq)
+        pause()
+    return chains
 
 
 async def _first_fault(
     reader: Reader,
     partner_id: str,
     environment: Environment,
+    chain: _Chain,
     last_seq: int,
     last_hash: str,
     pause: Callable[[], None],
 ) -> str | None:
-    """Return the fault of the first row that was altered, moved, added or deleted, or None."""
-    seq, before = 0, FIRST_HASH
-    while page := await _page(reader, partner_id, environment, seq):
-        for row in page:
+    """Return the fault of the first row that was altered, moved, added or deleted, or None.
+
+    The search begins after the rows that are known to follow each other.
+    """
+    seq, row_id, before = chain.seq, chain.row_id, chain.hash
+    while page := await _page(reader, partner_id, environment, seq, row_id):
+        for row, row_id in page:
+            if row.seq == seq:
+                return f"row {seq} was added by somebody else"
             if row.seq != seq + 1:
                 return f"row {seq + 1} is missing"
             if row.hash != hash_of(row, before):
                 # If rows were swapped, the one that belongs here is usually among the next ones.
-                later = await _page(reader, partner_id, environment, row.seq)
-                follows = any(other.hash == hash_of(other, before) for other in later)
+                later = await _page(reader, partner_id, environment, row.seq, row_id)
+                follows = any(other.hash == hash_of(other, before) for other, _ in later)
                 return f"row {row.seq} is {'out of order' if follows else 'altered'}"
             seq, before = row.seq, row.hash
         pause()
@@ -161,12 +214,18 @@ async def _first_fault(
 
 
 async def _page(
-    reader: Reader, partner_id: str, environment: Environment, after: int
-) -> list[LedgerRow]:
+    reader: Reader, partner_id: str, environment: Environment, after_seq: int, after_row_id: int
+) -> list[tuple[LedgerRow, int]]:
+    """Return rows of a ledger in the order of their numbers, each with its row id."""
     rows = await reader.all(
-        "ledger.page", partner_id=partner_id, environment=environment, after=after, page_size=PAGE
+        "ledger.page_of_one",
+        partner_id=partner_id,
+        environment=environment,
+        after_seq=after_seq,
+        after_row_id=after_row_id,
+        page_size=PAGE,
     )
-    return [LedgerRow(*row) for row in rows]
+    return [(LedgerRow(*fields), row_id) for *fields, row_id in rows]
 
 
 def _day(day: int | None) -> str:

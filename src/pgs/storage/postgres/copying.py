@@ -213,6 +213,10 @@ def _fill_server(source: File, target: psycopg.Connection[Any]) -> Copied:
                     copy.write_row(row)
                     rows += 1
         _compare(table, source.execute(table.read), _streamed(target, table))
+    # The next row of the ledger gets the number after those of the copied rows.
+    target.execute(
+        "select setval(pg_get_serial_sequence('ledger', 'row_id'), max(row_id)) from ledger"
+    )
     return Copied(len(tables), rows)
 
 

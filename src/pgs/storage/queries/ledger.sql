@@ -6,10 +6,21 @@ insert into ledger ({columns of ledger})
 values ({values of ledger});
 
 -- name: page
-select {columns of ledger}
+-- The rows of all ledgers in the order in which they were written.
+select {columns of ledger}, row_id
 from ledger
-where partner_id = :partner_id and environment = :environment and seq > :after
-order by seq
+where row_id > :after
+order by row_id
+limit :page_size;
+
+-- name: page_of_one
+-- The rows of one ledger by their number. This reads the rows of all ledgers, so only the search
+-- for a known fault uses it.
+select {columns of ledger}, row_id
+from ledger
+where partner_id = :partner_id and environment = :environment
+  and (seq, row_id) > (:after_seq, :after_row_id)
+order by seq, row_id
 limit :page_size;
 
 -- name: heads
