@@ -36,19 +36,13 @@ class BotSocket:
         self._begun = ""  # a message whose last frame has not arrived
         self._accepted = False
 
-    @classmethod
-    async def connect(cls, base_url: str, path: str, subprotocols: list[str]) -> "BotSocket":
-        """Return an open socket of the service at `base_url`. Raises `SocketClosed`."""
-        place = urlsplit(base_url)
-        opened = cls(await trio.open_tcp_stream(str(place.hostname), place.port or 80))
-        await opened._send(
-            opened._protocol.send(
-                Request(host=place.netloc, target=path, subprotocols=subprotocols)
-            )
+    async def shake_hands(self, host: str, path: str, subprotocols: list[str]) -> None:
+        """Open the socket. Raises `SocketClosed` if the service refuses it."""
+        await self._send(
+            self._protocol.send(Request(host=host, target=path, subprotocols=subprotocols))
         )
-        while not opened._accepted:
-            await opened._receive()
-        return opened
+        while not self._accepted:
+            await self._receive()
 
     async def send(self, text: str) -> None:
         """Send a message."""
@@ -91,3 +85,11 @@ class BotSocket:
                 raise SocketClosed(f"refused with {event.status_code}")
             elif isinstance(event, CloseConnection):
                 raise SocketClosed(f"closed with {event.code}")
+
+
+async def connect(base_url: str, path: str, subprotocols: list[str]) -> BotSocket:
+    """Return an open socket of the service at `base_url`. Raises `SocketClosed`."""
+    place = urlsplit(base_url)
+    socket = BotSocket(await trio.open_tcp_stream(str(place.hostname), place.port or 80))
+    await socket.shake_hands(place.netloc, path, subprotocols)
+    return socket

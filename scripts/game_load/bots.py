@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 import trio
-from game_load.bot_socket import BotSocket, SocketClosed
+from game_load.bot_socket import BotSocket, SocketClosed, connect
 
 from pgs.demo.pool import ConnectionPool
 from pgs.domain import socket_frames as frames
@@ -180,7 +180,7 @@ class Crowd:
     async def _bot(self, player: str, token: str, tick: Callable[[], None]) -> None:
         async with self._connecting:
             protocols = [PROTOCOL, f"pgs.token.{token}"]
-            socket = await BotSocket.connect(self._base_url, "/game/socket", protocols)
+            socket = await connect(self._base_url, "/game/socket", protocols)
         self._to_connect -= 1
         if self._to_connect == 0:
             self._open.set()

@@ -117,16 +117,11 @@ async def play_round(
     _allow_files(2 * matches)
     with TemporaryDirectory() as folder:
         data = Path(folder) / "data"
-        made = await seed(data, -(-matches // MATCHES_EACH))
         partners = [
-            Partner(partner.partner_id, partner.test_key, "test-bronze") for partner in made
+            Partner(partner.partner_id, partner.test_key, "test-bronze")
+            for partner in await seed(data, -(-matches // MATCHES_EACH))
         ]
-        pairs = []
-        for number in range(matches):
-            players = (f"bot-{number:04}-a", f"bot-{number:04}-b")
-            pairs.append(
-                Pair(partners[number % len(partners)], games[number % len(games)], players)
-            )
+        pairs = _pairs(partners, games, matches)
         task = progress.add_task(f"Matches, thinking {think_s:g} s", total=matches)
         service = Service(data)
         try:
@@ -171,6 +166,18 @@ async def play_round(
         open_mb=with_sockets[0],
         peak_mb=peak,
     )
+
+
+def _pairs(partners: Sequence[Partner], games: Sequence[str], matches: int) -> list[Pair]:
+    """Return the matches to launch, of each partner and each game in turn."""
+    return [
+        Pair(
+            partners[number % len(partners)],
+            games[number % len(games)],
+            (f"bot-{number:04}-a", f"bot-{number:04}-b"),
+        )
+        for number in range(matches)
+    ]
 
 
 async def _feed(crowd: Crowd, partners: Sequence[Partner], expected: int) -> list[dict[str, Any]]:

@@ -70,7 +70,6 @@ CASES: dict[str, tuple[Callable[[], tuple[Stmt, ...]], Callable[[], tuple[Stmt, 
     ),
     "a match": (lambda: (_match(),), lambda: (_match(),)),
     "a seat's charge": (lambda: _charge(_seat(1)), lambda: _charge(_seat(1), after=1)),
-    "a row of the ledger": (lambda: _charge(_seat(1)), lambda: _charge(_seat(2))),
     "a key's hash, across partners": (
         lambda: _key("acme", "key_1", "hash"),
         lambda: _key("bravo", "key_2", "hash"),

@@ -13,7 +13,7 @@ NEWEST: Final = 2**53
 """Sequence number above every real one. The first page of a list, newest first, begins here."""
 
 ROWS: Final = (Seat, Match, LedgerRow, Invoice)
-"""The structs with a field for each column of their table, in the same order."""
+"""The structs with a field for each column that statements name, in the same order."""
 
 COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "seat": Seat.__struct_fields__,

@@ -82,8 +82,7 @@ class Keeper:
         self._last_beat: float | None = None
         # By shard: when this node begins to answer for it, `inf` until it is prepared.
         self._own: dict[int, float] = {}
-        # By shard: all shards that were taken together with it, itself included, each with the time
-        # from which this node may answer for it.
+        # By shard: the shards that were taken with it, and from when this node may answer for each.
         self._taking: dict[int, Mapping[int, float]] = {}
         self._giving: set[int] = set()
         self._sightings = Sightings()
