@@ -171,7 +171,7 @@ def test_a_change_of_a_seat_in_a_match_writes_no_index_whose_columns_stay(
     names = dict(connection.execute("select rootpage, name from sqlite_master"))
     written = {names[row[3]] for row in steps if row[1] == "OpenWrite"}
     found_by = "sqlite_autoindex_seat_1"
-    moved = {"seat_open", "seat_playing", "seat_position", "seat_changed"}
+    moved = {"seat_open", "seat_unrecorded", "seat_position", "seat_changed"}
     assert written == {"seat", found_by, *moved}
 
 
@@ -320,3 +320,16 @@ def test_a_day_of_a_long_history_takes_as_many_steps_as_one_of_a_short_history(n
         taken.append(steps)
         connection.close()
     assert max(taken) < 1.1 * min(taken), taken
+
+
+def test_the_first_change_takes_as_many_steps_in_a_long_history_as_in_a_short_one() -> None:
+    """Each row changed in a second of its own; the money of the last ten rows is not recorded."""
+    taken = []
+    for rows in (300, 30_000):
+        connection = opened(":memory:", 0)
+        migrate(connection)
+        fill(connection, "seat", rows)
+        connection.execute("update seat set rake_usd_cents = null where seq > ?", (rows - 10,))
+        taken.append(steps_of(connection, "results.first_changed", since=rows - 19))
+        connection.close()
+    assert taken[0] == taken[1]

@@ -191,8 +191,9 @@ async def position_since(
 ) -> int:
     """Return the feed position before the first row that changed at `since` or later.
 
-    Without such a row, return the last position. This reads an index entry for each row that has
-    changed since then, so call it through `read_in_bulk`.
+    Without such a row, return the last position. This reads an index entry for each row whose money
+    was recorded since then, and each row whose money is not recorded yet, so call it through
+    `read_in_bulk`.
     """
     head, first = await reader.together(
         Query("seats.find_head", {"partner_id": partner_id, "environment": environment}),

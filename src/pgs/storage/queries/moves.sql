@@ -42,10 +42,11 @@ where partner_id = :partner_id and environment = :environment and player_id = :p
 order by seq
 limit 1;
 
+-- The condition on the rake repeats that of the index, so that the index is used.
 -- name: running_seats_of_player
 select seat_id, match_id
 from seat
 where partner_id = :partner_id and environment = :environment and player_id = :player_id
-  and status = 'matched'
+  and status = 'matched' and rake_usd_cents is null
 order by seq
 limit :page_size;

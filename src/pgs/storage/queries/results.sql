@@ -23,20 +23,35 @@ limit :page_size;
 -- name: count_changed^
 select cast(count(*) as bigint)
 from seat
-where partner_id = :partner_id and environment = :environment and position is not null
+where partner_id = :partner_id and environment = :environment
   and rake_usd_cents is not null
   and updated_at >= :since and updated_at < :until;
 
 -- name: changed
 select match_id, player_id, status, result, payout_usd_cents, refund_usd_cents, rake_usd_cents
 from seat
-where partner_id = :partner_id and environment = :environment and position is not null
+where partner_id = :partner_id and environment = :environment
   and rake_usd_cents is not null
   and updated_at >= :since and updated_at < :until
 order by match_id, player_id;
 
+-- The rows whose money is recorded are found by their time. A partner's other rows, which are few,
+-- are all read: the conditions on status and rake repeat those of their index. PostgreSQL would
+-- look for `min(position)` in the order of positions, through the whole feed. For `min(+position)`
+-- it does not.
 -- name: first_changed^
 select min(position)
-from seat
-where partner_id = :partner_id and environment = :environment and position is not null
-  and updated_at >= :since;
+from (
+  select min(+position) as position
+  from seat
+  where partner_id = :partner_id and environment = :environment
+    and rake_usd_cents is not null
+    and updated_at >= :since
+  union all
+  select min(+position)
+  from seat
+  where partner_id = :partner_id and environment = :environment
+    and (status = 'matched' or status = 'ended' or status = 'no_contest')
+    and rake_usd_cents is null
+    and updated_at >= :since
+) as firsts;

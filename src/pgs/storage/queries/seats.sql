@@ -39,10 +39,12 @@ from seat
 where partner_id = :partner_id and match_id = :match_id
 order by side, seq;
 
+-- The condition on the rake repeats that of the index, so that the index is used.
 -- name: seats_in_play
 select player_id, seat_id
 from seat
-where partner_id = :partner_id and environment = :environment and status = 'matched';
+where partner_id = :partner_id and environment = :environment
+  and status = 'matched' and rake_usd_cents is null;
 
 -- name: due_seats
 select partner_id, environment, seat_id, due_at

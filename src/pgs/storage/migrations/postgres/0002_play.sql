@@ -74,20 +74,24 @@ create table seat (
 create unique index seat_idempotency on seat (partner_id, environment, idempotency_key);
 create index seat_due on seat (due_at) where due_at is not null;
 
--- The seats that expect an opponent or settlement's answer, and those whose match runs.
+-- The seats that expect an opponent or settlement's answer, and those in a match whose money is not
+-- recorded yet: the match runs, or it has ended and is not paid. The condition of `seat_unrecorded`
+-- names the statuses of a seat in a match. With `position is not null` instead, SQLite would choose
+-- `seat_position` for some of its queries, which has a partner's whole history.
 create index seat_open on seat (partner_id, environment, player_id, seq)
 where status in ('pending', 'waiting');
-create index seat_playing on seat (partner_id, environment, player_id, seq)
-where status = 'matched';
+create index seat_unrecorded on seat (partner_id, environment, player_id, seq)
+where (status = 'matched' or status = 'ended' or status = 'no_contest') and rake_usd_cents is null;
 
 create unique index seat_match on seat (match_id, partner_id, player_id) where match_id is not null;
 create unique index seat_position on seat (partner_id, environment, position)
 where position is not null;
 
--- The rows of the feed by the time of their last change, with the columns that a look-up by time
--- reads.
-create index seat_changed on seat (partner_id, environment, updated_at, position, rake_usd_cents)
-where position is not null;
+-- The rows of the feed whose money is recorded, by the time of their last change, with the column
+-- that a look-up by time reads. A seat enters when it is paid, and not when its match starts: with
+-- many partners, a seat that enters an index writes a leaf of its own in it.
+create index seat_changed on seat (partner_id, environment, updated_at, position)
+where rake_usd_cents is not null;
 
 -- Two indexes for what support asks for: a player's matches, and matches by a partner's reference.
 -- The block of 256 seats in which the seat was taken stands before the player or the reference, so
