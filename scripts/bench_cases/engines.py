@@ -121,7 +121,7 @@ def _rest(costs: dict[str, Cost], installations: dict[str, Installation]) -> Non
     """Note how much processor time each case uses without calls."""
 
     def used(name: str) -> float:
-        return sum(node.whole_cpu_s() for node in installations[name].nodes)
+        return sum(node.cpu_s() for node in installations[name].nodes)
 
     before = {name: used(name) for name in costs}
     time.sleep(REST_S)

@@ -160,7 +160,7 @@ async def test_a_settlement_that_outlives_the_crash_is_asked_again_and_moves_no_
         "update seat set",
         "insert into ledger",
         "insert into totals",
-        "insert into head",
+        "update head",
     ],
 )
 @pytest.mark.parametrize("after", [False, True])

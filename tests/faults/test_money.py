@@ -144,6 +144,7 @@ class Once:
         "insert into ledger",
         "insert into totals",
         "insert into head",
+        "update head",
     ],
 )
 async def test_the_ledger_adds_up_after_a_statement_fails(

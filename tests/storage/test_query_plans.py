@@ -144,6 +144,7 @@ def test_a_page_over_all_partners_is_read_in_the_order_of_an_index(
         "seats.update_seat",
         "seats.update_seat_in_match",
         "seats.move_head",
+        "seats.begin_head",
         "matches.insert_match",
         "matches.update_match",
         "ledger.insert_row",

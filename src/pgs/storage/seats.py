@@ -101,7 +101,8 @@ def move_head(partner_id: str, environment: Environment, was: Head, head: Head) 
         "was_final_day": was.final_day,
         "final_seal": final_seal(partner_id, environment, head.final_day),
     }
-    return Stmt("seats.move_head", params, 1)
+    # A head that has counted a seat has a row.
+    return Stmt("seats.move_head" if was.seat_seq else "seats.begin_head", params, 1)
 
 
 @lru_cache(maxsize=10_000)  # a day needs one entry for each partner and environment

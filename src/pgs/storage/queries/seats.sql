@@ -78,6 +78,16 @@ order by partner_id, environment
 limit :page_size;
 
 -- name: move_head!
+-- For a head that has a row. It takes less work than the next statement.
+update head
+set seat_seq = :seat_seq, feed_position = :feed_position, ledger_seq = :ledger_seq,
+  ledger_hash = :ledger_hash, final_day = :final_day, final_seal = :final_seal
+where partner_id = :partner_id and environment = :environment
+  and seat_seq = :was_seat_seq and feed_position = :was_feed_position
+  and ledger_seq = :was_ledger_seq and final_day = :was_final_day;
+
+-- name: begin_head!
+-- For a head that may not have a row yet.
 insert into head (partner_id, environment, seat_seq, feed_position, ledger_seq, ledger_hash,
   final_day, final_seal)
 values (:partner_id, :environment, :seat_seq, :feed_position, :ledger_seq, :ledger_hash,
