@@ -58,7 +58,7 @@ class HeldTime:
 
     def __init__(self) -> None:
         self.latest_ms = 0
-        self._told_ms = -1  # the `latest_ms` for which this was last reported
+        self._told_ms = -1  # the `latest_ms` when a reading was last reported as behind
 
     def newly_behind_ms(self, reading_ms: int) -> int:
         """Note a reading; return how many milliseconds it is behind if that must be reported.

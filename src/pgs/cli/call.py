@@ -87,7 +87,8 @@ async def _run_on_folder(config: Config, line: bytes, *, await_payouts: bool) ->
     from pgs.storage.seats import is_money_due
 
     # Open the core without a node's name, so that it owns every partner: with a name, it would own
-    # none until it has taken shards. The database refuses this while another node runs.
+    # none until it has taken shards. While another node runs, the database refuses a core without a
+    # name.
     alone = dataclasses.replace(config, node_name="", node_address="")
     async with open_core(alone) as core:
         answer = await execute(core, line)

@@ -12,9 +12,10 @@ _WIDEST = 10_000
 
 
 def print_whole(console: Console, drawn: RenderableType) -> None:
-    """Print what was drawn; a table's words are never cut or split.
+    """Print what was drawn, without cutting a word of a table or putting a line break into it.
 
-    If a table is still too wide, the terminal wraps its lines, so that an id can still be copied.
+    A table may therefore be wider than the terminal. The terminal then wraps the lines, and an id
+    can still be copied whole.
     """
     wide = console.options.update(width=_WIDEST)
     for table in _tables(drawn):

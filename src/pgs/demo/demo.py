@@ -51,8 +51,8 @@ PORT = 8000
 _HOST = "127.0.0.1"
 
 _SITE_ABOVE = 3
-"""Ports by which the partner's site is above the public listener. The internal listener is one
-above the public one, and the port after that is left free for a second service."""
+"""Ports from that of the public listener to that of the partner's site. The internal listener has
+the first port after the public one; the next is left free for a second service."""
 
 _GONE_WRONG = (Unexpected, NotMade, *CALL_FAILED)
 

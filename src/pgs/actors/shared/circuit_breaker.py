@@ -11,9 +11,9 @@ OPEN_MIN_S = 2.0
 long."""
 
 OPEN_MAX_S = 30.0
-"""Seconds of the longest pause without calls. The pause doubles with each try that fails. A seat
-that has failed for some minutes is asked about every 45 to 60 s (see `RETRY_MAX_S`). The longest
-pause is shorter, so that the next try can be for another seat."""
+"""Seconds of the longest pause without calls. The pause doubles with each try that fails. After
+some minutes without an answer, the request for the same seat is repeated every 45 to 60 s (see
+`RETRY_MAX_S`). The longest pause is shorter, so that the next try can be for another seat."""
 
 BreakerState = Literal["closed", "half-open", "open"]
 

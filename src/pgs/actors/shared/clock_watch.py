@@ -4,7 +4,10 @@ from pgs.clock import BEHIND_MS, Clock
 
 
 class ClockWatch:
-    """Compares the machine's clock with this process's time and with the newest row."""
+    """Compares the machine's clock with the service's clock and with the newest row.
+
+    The service's clock, `Clock.now_ms`, never goes back.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -33,7 +36,7 @@ class ClockWatch:
 
     @property
     def behind_s(self) -> int:
-        """Seconds by which the machine's clock is behind this process's time.
+        """Seconds by which the machine's clock is behind the service's clock.
 
         0 if it is behind by at most `BEHIND_MS`.
         """

@@ -70,9 +70,9 @@ class KeyUses:
     ) -> None:
         """Write the last use of each key.
 
-        A key is skipped if the use that this process last wrote for it is at most `coarse_s`
-        seconds older than its last use. Partners for which `belongs` is false are left out. A
-        partner's uses are one transaction. Raises what the store raises.
+        If this process has written a use of a key before, it writes the key again only if the last
+        use is more than `coarse_s` seconds later than the written one. Partners for which `belongs`
+        is false are left out. A partner's uses are one transaction. Raises what the store raises.
         """
         due: dict[str, dict[str, int]] = {}
         for (partner_id, key_id), used_at in self._used.items():

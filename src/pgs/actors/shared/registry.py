@@ -144,10 +144,10 @@ class Registry:
         If nothing has changed, this costs one short query. Raises `StoreOutage`; the snapshot then
         stays as it was.
         """
-        # Take the known count before the query. Taken after it, the count could include a commit
-        # that this process made meanwhile, and so hide another node's. Counts only grow, so if the
-        # query finds the known count, no account has changed, in whatever order the nodes have
-        # committed.
+        # Read `_changes` before the query. If it were read afterwards, it could include a commit
+        # that this process made meanwhile, and a commit of another node could go unnoticed. No
+        # row is older than the account published here. So if both counts are equal, no account
+        # has changed, in whatever order the nodes have committed.
         read_at, known = trio.current_time(), self._changes
         if await count_changes(self._database.reader) == known:
             self.age.renew(read_at)
