@@ -1,4 +1,4 @@
-"""Reports the calls that are made with an account's keys to the live stream of the account."""
+"""Tells an account's live stream of the calls that are made with the account's keys."""
 
 from pgs.actors.activity_events import tell_of_call, tell_of_refusal
 from pgs.actors.shared.registry import KnownKey
@@ -11,7 +11,7 @@ from pgs.http.api.services import Services
 def tell_of_refused(
     services: Services, endpoint: Endpoint, verdict: Verdict, answer: Answer
 ) -> None:
-    """Report a refused call to the account's live stream, whichever step refused it.
+    """Tell the account's live stream of a refused call, whichever step refused it.
 
     Do so only if the refusal has a reason and the call's key is known.
     """
@@ -30,7 +30,7 @@ def tell_of_answered(
     status: int,
     seconds: float,
 ) -> None:
-    """Report an answered call with a known key to the account's live stream."""
+    """Tell the account's live stream of an answered call with a known key."""
     account, key = known.account, known.key
     reason = _reason(answer)
     detail: dict[str, object] = {

@@ -59,7 +59,7 @@ _REFUSED: Final = frozenset((Refusal, BadRequest, Plain, Reply, Internal))
 the metaclass of each of the five structs, which takes 0.8 µs, and every call does this twice."""
 
 _NO_RECORD: Final = _REFUSED | {Stream}
-"""Types of answers that may be something else than a record."""
+"""Types of answers that may be something other than a record."""
 
 Found = tuple[Endpoint, dict[str, str]]
 """An endpoint, and the values of the names in its path."""

@@ -20,7 +20,8 @@ HELPER: Final = "pgs-embed.js"
 """The script for host pages. Its name has no hash, since partners write its address into their
 pages."""
 
-# Every file's name has a dot. A partner's id has none, so the two cannot be confused.
+# Files and the frames of partners have paths of the same form, `/embed/<name>`. Every file's name
+# has a dot, and a partner's id has none, so the two cannot be confused.
 _HASHED: Final = re.compile(r"pgs-frame-[\w-]{8,}\.(js|css)", re.ASCII)
 _TYPES: Final = {"js": b"text/javascript; charset=utf-8", "css": b"text/css; charset=utf-8"}
 _FOR_EVER: Final = b"public, max-age=31536000, immutable"

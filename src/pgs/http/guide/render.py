@@ -30,9 +30,11 @@ _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 def as_published(text: str) -> str:
-    """Return Markdown whose links to files of the checkout lead to published pages.
+    """Return a page's Markdown as it is published, without links to files of the checkout.
 
-    Of a link to another file and of an image, only the text is kept. Other links stay as they are.
+    A link to the file of a published page leads to that page, and a link to a README to the first
+    page. Of a link to any other file, and of an image, only the text is kept. Other links stay as
+    they are.
     """
     return _LINK.sub(_target, _IMAGE.sub(r"\1", text))
 

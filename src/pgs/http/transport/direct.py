@@ -10,7 +10,7 @@ from pgs.http.transport.asgi import Headers, Receive
 
 
 class DirectRequest(HidesSecrets, msgspec.Struct, frozen=True):
-    """A request whose head is plain and whose body has arrived.
+    """A request with a plain head (`pgs.http.transport.plain_heads`), whose body has arrived.
 
     `path` is as the client sent it; it contains no percent signs. Names of `headers` are in lower
     case. `receive` returns once the client has left or has been silent for too long. `started` is
@@ -54,7 +54,8 @@ class DirectApp(Protocol):
     def find_direct(self, method: str, path: bytes, /) -> Any | None:
         """Return what `answer_direct` needs, or None if such requests must come over ASGI.
 
-        For one of `direct_paths`, what it returns depends only on the method and the path.
+        For one of `direct_paths`, it must always return the same for the same method, because the
+        caller keeps the result.
         """
         ...
 

@@ -200,7 +200,8 @@ class GuardedH11(H11Protocol):
             return
         method, path = _request_line(cast("PatientConnection", self.connection).head)
         status, headers, content = answer(method, path, status_code)
-        if method == "HEAD":  # h11 does not know the method, and would send the body
+        # h11 has not read the method of a head that it refused, and would send the body.
+        if method == "HEAD":
             headers, content = [item for item in headers if item[0] != b"content-length"], b""
         await self._send_h11_event(h11.Response(status_code=status, headers=headers))
         await self._send_h11_event(h11.Data(data=content))
