@@ -69,7 +69,7 @@ class KeyFile:
 
         The file is written before the key is used. Raises `BadKeyFile` when the ring is full, the
         file has keys that this process has not read (see `reload`), or the file cannot be written;
-        the ring is then unchanged. The same holds for `add` and `use`.
+        the ring is then unchanged. The same holds for `add`.
         """
         return self._change(
             lambda ring: with_new_key(
@@ -86,7 +86,11 @@ class KeyFile:
         )
 
     def use(self, kid: str) -> KeyRing:
-        """Use one of the ring's keys from now on."""
+        """Use one of the ring's keys from now on.
+
+        The file is written first. Raises `BadKeyFile` when the ring lacks the key, and for the
+        faults of the file that `rotate` names; the ring is then unchanged.
+        """
         return self._change(lambda ring: with_current_key(ring, kid))
 
     def reload(self) -> KeyRing:
@@ -153,9 +157,9 @@ class KeyFile:
     def copy_to(self, path: Path) -> None:
         """Write the ring to another file, mode 0600. Raises OSError.
 
-        The copy is written under the same name with `.new` at its end, and then renamed. So nobody
-        else may write to that path meanwhile. If a backup is killed, the next backup knows by this
-        name which file is a leftover.
+        The copy is written under the same name with `.new` at its end, and then renamed. So two
+        copies to one path must not run at the same time. If a backup is killed, the next backup
+        recognises the leftover by this name.
         """
         _write(path, path.with_name(path.name + ".new"), self.ring)
 

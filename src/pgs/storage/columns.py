@@ -13,7 +13,8 @@ NEWEST: Final = 2**53
 """Sequence number above every real one. The first page of a list, newest first, begins here."""
 
 ROWS: Final = (Seat, Match, LedgerRow, Invoice)
-"""The structs with a field for each column that statements name, in the same order."""
+"""The structs that a statement may take whole as its values: one field for each column of their
+table, in the order of the columns."""
 
 COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "seat": Seat.__struct_fields__,

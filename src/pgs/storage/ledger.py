@@ -124,10 +124,11 @@ async def _head_faults(reader: Reader, shown: Params) -> list[str]:
 
 
 class _Chain(msgspec.Struct):
-    """How far the rows of a ledger follow each other, in the order in which they were written.
+    """The rows of a ledger that form a chain, read in the order in which they were written.
 
-    `seq`, `row_id`, `hash`: those of the last row that follows. `odd`: the least number of a row
-    that does not follow.
+    A row continues the chain if it has the next number, and its hash is right for its fields and
+    the hash of the row before it. `seq`, `row_id`, `hash`: those of the chain's last row. `odd`:
+    the least number of a row outside the chain.
     """
 
     seq: int = 0
@@ -145,7 +146,7 @@ async def broken_chains(reader: Reader, pause: Callable[[], None] = no_pause) ->
         if chain.odd == inf and (chain.seq, chain.hash) == (last_seq, last_hash):
             continue
         fault: str | None
-        if chain.odd <= chain.seq:  # another row with that number does follow
+        if chain.odd <= chain.seq:  # the chain has another row with that number
             fault = f"row {chain.odd} was added by somebody else"
         else:
             fault = await _first_fault(
@@ -190,7 +191,7 @@ async def _first_fault(
 ) -> str | None:
     """Return the fault of the first row that was altered, moved, added or deleted, or None.
 
-    The search begins after the rows that are known to follow each other.
+    The search begins after the last row of the chain.
     """
     seq, row_id, before = chain.seq, chain.row_id, chain.hash
     while page := await _page(reader, partner_id, environment, seq, row_id):

@@ -29,8 +29,8 @@ class Input:
         """Return once there may be something to read, or once `wake` is called.
 
         The kernel reports the end of the input only once, perhaps together with the last bytes. So
-        after the end no wait lasts. If a wait is cancelled, input that has arrived by then ends the
-        next one.
+        after the end every wait returns immediately. If a wait is cancelled after input has
+        arrived, the next wait returns immediately.
         """
         if self._arrived:
             await trio.lowlevel.checkpoint()
@@ -76,7 +76,7 @@ class Inputs:
         return entered
 
     def leave(self, fd: int, entered: Input) -> None:
-        """Forget an input. Its connection may be closed, and another one may have its number."""
+        """Forget an input. Do nothing if its connection is closed and a new one has this `fd`."""
         if self._by_fd.get(fd) is entered:
             del self._by_fd[fd]
             with suppress(OSError):  # the connection is closed

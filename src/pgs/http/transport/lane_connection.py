@@ -79,7 +79,7 @@ class LaneConnection:
         stream: trio.SocketStream,
         send: Callable[[bytes], Awaitable[bool]],
     ) -> None:
-        """`send` writes within the bounds, and returns whether the client took everything."""
+        """`send` writes bytes, bounded by `send_s`; it returns whether the client took them all."""
         self._lane = lane
         self._config = config
         self._owner = owner

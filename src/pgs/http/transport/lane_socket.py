@@ -64,7 +64,7 @@ class LaneSocket:
         send: Callable[[bytes], Awaitable[bool]],
         upgrade: Upgrade,
     ) -> None:
-        """`send` writes within the bounds, and returns whether the client took everything."""
+        """`send` writes bytes, bounded by `send_s`; it returns whether the client took them all."""
         limits = config.limits
         self._config = config
         self._stream = stream

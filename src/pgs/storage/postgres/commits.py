@@ -135,7 +135,7 @@ class PostgresCommits:
                 at = len(results)
                 failed = next((n for n, end in enumerate(ends) if at <= end), None)
                 error = refused(last)
-                if failed is None:  # the notice, the count of commits or the commit itself failed
+                if failed is None:  # `TELL`, the count of commits or the commit failed
                     raise Lost(f"the commit failed: {error}")
                 if _is_conflict(error, steps[at - 1][0]):
                     return failed
