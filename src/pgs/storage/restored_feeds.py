@@ -16,8 +16,9 @@ copy that is at most a day old is safe even if the clock is wrong."""
 
 POSITIONS_A_SECOND: Final = 1_000_000
 """Positions for each second from FEED_EPOCH to the first start on a copy. The copy's feeds continue
-above the total. No service writes half as many rows a second, so every position ever issued is
-lower, even after several restores of the same copy. Positions stay below 2^53 for 285 years."""
+above that number of positions. No service writes so many rows a second, so every position issued
+before is lower than the new ones, even after several restores of the same copy. Positions stay
+below 2^53 for 285 years."""
 
 FEED_EPOCH: Final = 1_735_689_600
 """Unix time of 2025-01-01. No feed is older."""

@@ -1,4 +1,4 @@
-"""What a call's errors say once its first step has been committed."""
+"""Turns errors that say that nothing was done into `Interrupted`, after a call's first commit."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

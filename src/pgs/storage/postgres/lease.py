@@ -56,7 +56,8 @@ def _locks(alias: str, *classes: int) -> str:
 
 SHARDS_CHANNEL: Final = "pgs_shards"
 
-# Equal notices of a transaction are sent once.
+# A statement evaluates this for each of its rows. The server sends only one of the equal notices of
+# a transaction.
 _TOLD: Final = f"pg_notify('{SHARDS_CHANNEL}', current_setting('application_name'))"
 
 # The numbers and names in these texts are constants.
@@ -262,7 +263,8 @@ def end_session(connection: Connection, silent: Seen) -> bool:
 def _write(session: WritingSession, statement: str, values: Sequence[SqlValue]) -> list[Row]:
     """Return the rows of a statement that is a whole transaction. Raises `Lost` on any warning.
 
-    A commit whose wait for the standby is cancelled succeeds with a warning, and is not replicated.
+    A commit whose wait for the standby is cancelled succeeds with a warning, and may not be
+    replicated.
     """
     session.warnings.clear()
     rows = session.connection.command(statement, *literals(values))

@@ -1,5 +1,5 @@
--- Rows of the feed, by position or by the time of their last change. In the rows of a final day,
--- all money is recorded.
+-- Rows of the feed, by position or by the time of their last change. `count_changed` and `changed`
+-- find only rows whose money is recorded; on a final day, these are all rows.
 
 -- name: page
 -- The columns have the order of the fields of ResultRow in pgs.http.partner.results. The last one

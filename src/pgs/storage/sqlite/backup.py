@@ -69,7 +69,7 @@ def back_up(source: Source, folder: Path, copy_keys: Callable[[Path], None]) -> 
 def _claim(source: Source, folder: Path) -> list[Path]:
     """Make sure that the folder exists and is empty; return the folders that were created.
 
-    These are the folder itself and its parents, so far as they were missing, the folder first.
+    If the folder was missing, these are the folder and then those of its parents that were missing.
     Files that a killed backup left there are removed.
     """
     if folder.resolve().is_relative_to(source.folder.resolve()):
