@@ -218,8 +218,8 @@ def verify(
     if _was_used(factor, step, now):
         # A right code that was used before. It counts neither as right nor as wrong: its owner may
         # have pressed twice. The answer is that of a wrong code, so somebody who overheard the code
-        # does not learn that it was right. Only the member's own account shows the difference: the
-        # number of tries left stays the same.
+        # does not learn that it was right. Only the `FactorState`, which the member alone sees,
+        # shows the difference: `tries_left` stays the same.
         return factor, refuse("invalid_code")
     others = [w for w in factor.windows if w.sign_in != sign_in and _is_open(w, WINDOW_S, now)]
     opened = msgspec.structs.replace(

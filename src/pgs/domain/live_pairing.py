@@ -95,7 +95,7 @@ def allowance(waited_s: int) -> int:
 def cap(waited_s: int) -> int:
     """Return the widest gap that a seat accepts after `waited_s`, in millionths of a point.
 
-    It is compared with the certain part of the rating gap plus the rematch penalty, if any.
+    It is compared with the `certain_gap` of a pair, plus the rematch penalty if there is one.
     """
     return ANY_GAP if waited_s >= OPEN_AFTER_S else CAP_START + CAP_PER_S * waited_s
 

@@ -150,7 +150,7 @@ ADMIN_RULES: Final[tuple[AdminRule, ...]] = (
     _call("DELETE", "games/{game_id}/test", _DEVELOPERS, "open"),
     _call("POST", "games/{game_id}/live-request", _ADMINS, "open"),
     _call("DELETE", "games/{game_id}/live-request", _ADMINS, "open"),
-    # A test match has test players and test money, and it grants nothing.
+    # A test match needs no step-up: it has test players and test money, and it grants nothing.
     _call("POST", "test-match", _DEVELOPERS),
     # People. Only admins read invites, because invites name people who are not members.
     _call("PATCH", "members/{uid}", _ADMINS, "open"),

@@ -4,9 +4,9 @@ RETRY_MIN_S = 5
 """Seconds until settlement is first asked again: few, because most outages are short."""
 
 RETRY_MAX_S = 60
-"""Seconds between two requests for the same stake or payout, at most, unless the breaker is open or
-the settings name no server. Money that is owed should not wait longer than a minute after an
-outage."""
+"""Seconds between two requests for the same stake or payout, at most. The time is longer while the
+breaker is open, or while the settings do not name the server that holds the stake. Money that is
+owed should not wait longer than a minute after an outage."""
 
 LOT_MAX = 255
 """Scale of the random number that spreads retries: one byte."""

@@ -3,8 +3,10 @@
 A bucket counts in whole numbers: time in ticks of a microsecond, credit in millionths of a token. A
 tick therefore earns exactly `rate` units of credit. A token may be taken in the tick in which it
 becomes due, even if a part of its credit is still missing; that part is smaller than what one tick
-earns. The bucket keeps the missing part as a debt, so the long-run rate is exact too. Rounding to
-ticks loses at most the credit of half a tick, and only when the bucket becomes full.
+earns. The bucket keeps the missing part as a debt, so the long-run rate is exact too.
+
+The time of a call is rounded to the nearest tick. If the bucket is full by then, this loses at most
+the credit of half a tick. Otherwise nothing is lost: the next call earns what this one did not.
 """
 
 from functools import lru_cache

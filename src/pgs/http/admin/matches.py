@@ -1,4 +1,4 @@
-"""Searches the matches for a partner's support, and returns all that is known of one match."""
+"""For a partner's support staff: a search for matches, and all that is known of one match."""
 
 from typing import Any, Final, get_args
 

@@ -1,4 +1,4 @@
-"""Searches the seats that are in no match yet, and reads one seat, for a partner's support."""
+"""For a partner's support staff: a search for seats that are in no match yet, and one seat."""
 
 from typing import Final
 
