@@ -1,4 +1,4 @@
-"""Which seats the indexes of changes and of unrecorded money have, and how PostgreSQL uses them."""
+"""Which seats the indexes have that depend on recorded money, and how PostgreSQL uses them."""
 
 import re
 from pathlib import Path
@@ -22,29 +22,31 @@ from tests.storage.statements import sql_of
 
 AT = 1_800_000_000
 
+ENTERED_WHEN_PAID = ("seat_changed", "seat_player", "seat_reference")
 
-async def test_a_seat_enters_the_index_of_changes_only_when_its_money_is_recorded(
+
+async def test_a_seat_enters_three_indexes_only_when_its_money_is_recorded(
     in_file: SqliteDatabase,
 ) -> None:
     connection = connect(in_file.path, query_only=True)
 
     def entries() -> tuple[Any, ...]:
-        """Return the number of seats in the index of unrecorded money and in that of changes."""
+        """Return the number of seats in the index of unrecorded money, and in the three others."""
         sql = "select coalesce(sum(ncell), 0) from dbstat where name = ? and pagetype = 'leaf'"
-        names = ("seat_unrecorded", "seat_changed")
+        names = ("seat_unrecorded", *ENTERED_WHEN_PAID)
         return tuple(connection.execute(sql, (name,)).fetchall()[0][0] for name in names)
 
     play = Played(in_file)
-    await play.seat(AT)
-    assert entries() == (0, 0)
-    running = await play.start(AT)
-    assert entries() == (2, 0)
+    await play.seat(AT, partner_ref="order-1")
+    assert entries() == (0, 0, 0, 0)
+    running = await play.start(AT, partner_ref="order-2")
+    assert entries() == (2, 0, 0, 0)
     ended = await play.end(running, "ann", AT + 1)
-    assert entries() == (2, 0)
+    assert entries() == (2, 0, 0, 0)
     await play.pay(ended, AT + 2)
-    assert entries() == (0, 2)
+    assert entries() == (0, 2, 2, 2)
     await play.alone(AT + 3)
-    assert entries() == (0, 3)
+    assert entries() == (0, 3, 3, 2)
     connection.close()
 
 
@@ -102,6 +104,7 @@ def _history(rows: int) -> list[Seat]:
         seat(
             number,
             player_id=f"p{number % 500}",
+            partner_ref=f"r{number % 500}",
             status="matched" if number > rows - 30 else "ended",
             match_id=f"mat_{number}",
             position=number,
@@ -114,7 +117,7 @@ def _history(rows: int) -> list[Seat]:
 
 @pytest.mark.postgres
 @pytest.mark.slow
-async def test_postgresql_finds_changed_and_running_seats_without_reading_the_history(
+async def test_postgresql_finds_changed_running_and_named_seats_without_reading_the_history(
     url: str, tmp_path: Path, operator: psycopg.Connection
 ) -> None:
     rows = 5_000
@@ -126,6 +129,8 @@ async def test_postgresql_finds_changed_and_running_seats_without_reading_the_hi
     database.close()
     operator.execute("vacuum analyze")
     lately = {"since": rows - 200, "until": rows - 100}
+    asked = {"player_id": "p490", "partner_ref": "r490", "before": rows, "page_size": 10}
+    asked |= {"first_block": rows // 256 - 3, "last_block": rows // 256, "first_seq": rows - 1_000}
     both = {"seat_changed", "seat_unrecorded"}
     for name, indexes in (
         ("results.first_changed", both),
@@ -133,12 +138,17 @@ async def test_postgresql_finds_changed_and_running_seats_without_reading_the_hi
         ("results.changed", {"seat_changed"}),
         ("seats.seats_in_play", {"seat_unrecorded"}),
         ("moves.running_seats_of_player", {"seat_unrecorded"}),
+        ("support.matches_of_player", {"seat_player"}),
+        ("support.matches_by_reference", {"seat_reference"}),
+        ("support.matches_unrecorded", {"seat_unrecorded"}),
+        ("support.matches_of_player_unrecorded", {"seat_unrecorded"}),
+        ("support.matches_by_reference_unrecorded", {"seat_unrecorded"}),
     ):
         statement = STATEMENTS[name]
-        player = {"player_id": "p490", "page_size": 10}
-        values = statement.values({"partner_id": "acme", "environment": "test", **lately, **player})
+        values = statement.values({"partner_id": "acme", "environment": "test", **lately, **asked})
         sql = statement.text.replace("?", "%s")
         plan = "\n".join(row[0] for row in operator.execute(f"explain {sql}", values))
-        named = {index for index in (*both, "seat_position", "seat_player") if index in plan}
+        of_seats = ("seat_unrecorded", "seat_position", "seat_idempotency", *ENTERED_WHEN_PAID)
+        named = {index for index in of_seats if index in plan}
         assert named == indexes, plan
         assert "Seq Scan" not in plan

@@ -1,10 +1,12 @@
 """What is read for support: a page of matches with their seats."""
 
 from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
 
 import apsw
 import pytest
 
+from pgs.domain.seats import Seat
 from pgs.storage.columns import IDS_AT_ONCE, NEWEST, ids_of
 from pgs.storage.database import Database
 from pgs.storage.migrations import migrate
@@ -72,6 +74,25 @@ def test_the_matches_are_found_by_their_ids(connection: apsw.Connection, name: s
 SEATS = 3_000  # more than fit into the blocks that are read first
 
 
+def _seat(number: int) -> Seat:
+    """Return a seat that waits, or one whose match runs, has ended, or is paid."""
+    place: dict[str, Any] = {}
+    if number % 5:
+        status = ("matched", "ended", "no_contest")[number // 5 % 3]
+        paid = status != "matched" and number % 13 < 9
+        side = number % 2 if number % 7 else None
+        place = {"match_id": f"mat_{number}", "side": side, "status": status}
+        place["rake_usd_cents"] = number % 3 if paid else None
+    return pending_seat(
+        number,
+        environment="test" if number % 11 else "live",
+        seat_id=f"sea_{number}",
+        player_id="ann" if number in (1, 256, 1_700, SEATS) else f"player-{number % 3}",
+        partner_ref=f"ref-{number % 400}" if number % 2 else None,
+        **place,
+    )
+
+
 @pytest.fixture(scope="module")
 def history() -> Iterator[apsw.Connection]:
     """A database with seats of one partner: most of them in matches, some with a reference."""
@@ -79,16 +100,7 @@ def history() -> Iterator[apsw.Connection]:
     migrate(connection)
     insert = STATEMENTS["seats.insert_seat"]
     for number in range(1, SEATS + 1):
-        seat = pending_seat(
-            number,
-            environment="test" if number % 11 else "live",
-            seat_id=f"sea_{number}",
-            player_id="ann" if number in (1, 256, 1_700, SEATS) else f"player-{number % 3}",
-            partner_ref=f"ref-{number % 400}" if number % 2 else None,
-            match_id=f"mat_{number}" if number % 5 else None,
-            side=number % 2 if number % 7 else None,
-        )
-        connection.execute(insert.text, insert.values(seat))
+        connection.execute(insert.text, insert.values(_seat(number)))
     head = move_head("acme", "test", Head(), Head(seat_seq=SEATS))
     connection.execute(STATEMENTS[head.name].text, STATEMENTS[head.name].values(head.params))
     yield connection
@@ -123,6 +135,79 @@ async def test_the_pages_of_a_list_have_each_match_once_and_the_newest_first(
     assert bool(found) != (asked == ["nobody"])
 
 
+async def test_the_lists_have_a_match_while_it_runs_once_it_has_ended_and_once_it_is_paid(
+    database: Database,
+) -> None:
+    play = Played(database)
+    await play.seat(1_000, player_id="ann", partner_ref="order")
+    running = await play.start(1_000, partner_ref="order")
+    match_id = running.match.match_id
+    first, second = sorted((seat.seq, seat.player_id) for seat in running.seats)
+    (moves_first,) = [seat.seq for seat in running.seats if seat.side == 0]
+
+    async def check() -> None:
+        reader, both = database.reader, [(second[0], match_id), (first[0], match_id)]
+        assert await matches_before(reader, "acme", "test", NEWEST, 10) == [(moves_first, match_id)]
+        for seq, player_id in (first, second):
+            found = await matches_of_player(reader, "acme", "test", player_id, NEWEST, 10)
+            assert found == [(seq, match_id)]
+        for before, expected in ((NEWEST, both), (second[0], both[1:]), (first[0], [])):
+            found = await matches_by_reference(reader, "acme", "test", "order", before, 10)
+            assert found == expected
+
+    await check()
+    ended = await play.end(running, "ann", 1_001)
+    await check()
+    await play.pay(ended, 1_002)
+    await check()
+
+
+async def test_a_seat_that_is_paid_while_a_list_is_read_is_in_it_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """After each read, the oldest unpaid seat, the middle one and the newest one are paid."""
+    connection = opened(":memory:", 0)
+    migrate(connection)
+    insert = STATEMENTS["seats.insert_seat"]
+    seats = range(1, 12 * BLOCK, 30)
+    for number in seats:
+        place = {"match_id": f"mat_{number}", "side": 0, "status": "matched", "player_id": "ann"}
+        running = pending_seat(number, partner_ref="order", **place)
+        connection.execute(insert.text, insert.values(running))
+    head = move_head("acme", "test", Head(), Head(seat_seq=seats[-1]))
+    connection.execute(STATEMENTS[head.name].text, STATEMENTS[head.name].values(head.params))
+    reader, unpaid = SqliteReader(connection), list(seats)
+
+    def pay_three() -> None:
+        for number in (unpaid.pop(0), unpaid.pop(len(unpaid) // 2), unpaid.pop()):
+            sql = "update seat set status = 'ended', rake_usd_cents = 0 where seq = ?"
+            connection.execute(sql, (number,))
+
+    def then_pay(read: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def read_and_pay(*args: Any, **params: Any) -> Any:
+            rows = await read(*args, **params)
+            pay_three()
+            return rows
+
+        return read_and_pay
+
+    for name in ("all", "together"):
+        monkeypatch.setattr(reader, name, then_pay(getattr(reader, name)))
+    finds: list[tuple[Callable[..., Awaitable[list[tuple[int, str]]]], list[str]]] = [
+        (matches_before, []),
+        (matches_of_player, ["ann"]),
+        (matches_by_reference, ["order"]),
+    ]
+    for find, asked in finds:
+        before, found = NEWEST, list[tuple[int, str]]()
+        while page := await find(reader, "acme", "test", *asked, before, 60):
+            found += page
+            before = page[-1][0]
+        assert found == [(number, f"mat_{number}") for number in reversed(seats)]
+    assert unpaid
+    connection.close()
+
+
 @pytest.mark.parametrize(
     ("name", "terms"),
     [
@@ -135,6 +220,15 @@ async def test_the_pages_of_a_list_have_each_match_once_and_the_newest_first(
             "support.matches_by_reference",
             "seat_reference (partner_id=? AND environment=? AND <expr>=? AND partner_ref=?)",
         ),
+        ("support.matches_unrecorded", "seat_unrecorded (partner_id=? AND environment=?)"),
+        (
+            "support.matches_of_player_unrecorded",
+            "seat_unrecorded (partner_id=? AND environment=? AND player_id=? AND seq>? AND seq<?)",
+        ),
+        (
+            "support.matches_by_reference_unrecorded",
+            "seat_unrecorded (partner_id=? AND environment=?)",
+        ),
     ],
 )
 def test_a_list_of_matches_reads_only_the_rows_that_it_wants_from_each_block(
@@ -146,7 +240,7 @@ def test_a_list_of_matches_reads_only_the_rows_that_it_wants_from_each_block(
     assert f"SEARCH seat USING INDEX {terms}" in steps
 
 
-def test_a_new_seat_has_its_place_near_the_end_of_every_index_of_support(
+def test_a_paid_seat_has_its_place_near_the_end_of_every_index_of_support(
     connection: apsw.Connection,
 ) -> None:
     for name in ("seat_player", "seat_reference"):

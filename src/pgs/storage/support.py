@@ -22,7 +22,8 @@ LAST_SECOND = 2**32 - 1
 BLOCK = 256
 """Seats in a block. The indexes of players and of references divide the seats of a partner by their
 sequence into such blocks. A look-up visits one block after the other in about two microseconds
-each, at most 8 ms in all for a partner with a million seats."""
+each, at most 8 ms in all for a partner with a million seats. A look-up for no player takes up to
+1 ms more for each thousand of the partner's seats whose money is not recorded yet."""
 
 BLOCKS_AT_FIRST = 4
 """Blocks that are read first: enough for a page of the newest matches."""
@@ -213,25 +214,33 @@ async def _by_blocks(
     page_size: int,
     wanted: Mapping[str, str],
 ) -> list[tuple[int, str]]:
-    """Return a page of a list that is read block by block, from the newest block on."""
+    """Return a page of a list that is read block by block, from the newest block on.
+
+    The seats whose money is recorded are read together with the others, as of the same moment, so
+    that a seat that is paid meanwhile is found once.
+    """
     head = await find_head(reader, partner_id, environment)
     before = min(before, head.seat_seq + 1)
     last, blocks = (before - 1) // BLOCK, BLOCKS_AT_FIRST
     found: list[tuple[int, str]] = []
     while last >= 0 and len(found) < page_size:
         first = max(0, last - blocks + 1)
-        rows = await reader.all(
-            name,
-            partner_id=partner_id,
-            environment=environment,
-            first_block=first,
-            last_block=last,
-            before=before,
-            page_size=page_size - len(found),
+        params: Params = {
+            "partner_id": partner_id,
+            "environment": environment,
+            "first_block": first,
+            "last_block": last,
+            "first_seq": first * BLOCK,
+            "before": before,
+            "page_size": page_size - len(found),
             **wanted,
+        }
+        recorded, others = await reader.together(
+            Query(name, params), Query(f"{name}_unrecorded", params)
         )
-        found += [(seq, match_id) for seq, match_id in rows]
-        last, blocks = first - 1, min(blocks * 2, BLOCKS_AT_ONCE)
+        rows = sorted(((seq, match_id) for seq, match_id in (*recorded, *others)), reverse=True)
+        found += rows[: page_size - len(found)]
+        before, last, blocks = first * BLOCK, first - 1, min(blocks * 2, BLOCKS_AT_ONCE)
     return found
 
 

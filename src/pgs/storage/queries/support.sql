@@ -1,5 +1,6 @@
 -- Matches for the searches of support, found by their seats. The rows of some blocks of seats are
--- read and sorted, the newest first; pgs.storage.support says how many. The first query takes the
+-- read and sorted, the newest first; pgs.storage.support says how many. These queries find seats
+-- whose money is recorded: that condition repeats the one of their index. The first query takes the
 -- seat of side 0, or the only seat of a match that never started, so that it finds each match once.
 
 -- name: matches
@@ -11,7 +12,7 @@ select seat.seq, seat.match_id
 from block cross join seat
 where seat.partner_id = :partner_id and seat.environment = :environment
   and seat.seq / 256 = +block.number
-  and seat.seq < :before and seat.match_id is not null
+  and seat.seq < :before and seat.rake_usd_cents is not null
   and coalesce(seat.side, 0) = 0
 order by seat.seq desc
 limit :page_size;
@@ -25,7 +26,7 @@ select seat.seq, seat.match_id
 from block cross join seat
 where seat.partner_id = :partner_id and seat.environment = :environment
   and seat.seq / 256 = +block.number and seat.player_id = :player_id
-  and seat.seq < :before and seat.match_id is not null
+  and seat.seq < :before and seat.rake_usd_cents is not null
 order by seat.seq desc
 limit :page_size;
 
@@ -38,9 +39,40 @@ select seat.seq, seat.match_id
 from block cross join seat
 where seat.partner_id = :partner_id and seat.environment = :environment
   and seat.seq / 256 = +block.number and seat.partner_ref = :partner_ref
-  and seat.seq < :before and seat.match_id is not null
+  and seat.seq < :before and seat.rake_usd_cents is not null
 order by seat.seq desc
 limit :page_size;
+
+-- The same lists for seats in a match whose money is not recorded yet, in the same blocks. The
+-- conditions on status and rake repeat those of the index. Two of the queries look through all such
+-- seats of the environment, which are few, and return those of the blocks in no order.
+
+-- name: matches_unrecorded
+select seq, match_id
+from seat
+where partner_id = :partner_id and environment = :environment
+  and (status = 'matched' or status = 'ended' or status = 'no_contest')
+  and rake_usd_cents is null
+  and seq >= :first_seq and seq < :before
+  and coalesce(side, 0) = 0;
+
+-- name: matches_of_player_unrecorded
+select seq, match_id
+from seat
+where partner_id = :partner_id and environment = :environment and player_id = :player_id
+  and (status = 'matched' or status = 'ended' or status = 'no_contest')
+  and rake_usd_cents is null
+  and seq >= :first_seq and seq < :before
+order by seq desc
+limit :page_size;
+
+-- name: matches_by_reference_unrecorded
+select seq, match_id
+from seat
+where partner_id = :partner_id and environment = :environment and partner_ref = :partner_ref
+  and (status = 'matched' or status = 'ended' or status = 'no_contest')
+  and rake_usd_cents is null
+  and seq >= :first_seq and seq < :before;
 
 -- Matches by their time. An id begins with the time at which it was made, so the ids of running
 -- matches are in the order of their time.

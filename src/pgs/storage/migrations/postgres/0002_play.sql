@@ -94,13 +94,14 @@ create index seat_changed on seat (partner_id, environment, updated_at, position
 where rake_usd_cents is not null;
 
 -- Two indexes for what support asks for: a player's matches, and matches by a partner's reference.
--- The block of 256 seats in which the seat was taken stands before the player or the reference, so
--- that new seats write to the few pages of the newest block, and not to pages all over a long
--- history.
+-- Like `seat_changed`, they have only seats whose money is recorded; the others are looked for in
+-- `seat_unrecorded`. The block of 256 seats in which the seat was taken stands before the player or
+-- the reference, so that a seat that is paid writes to the few pages of the newest blocks, and not
+-- to pages all over a long history.
 create index seat_player on seat (partner_id, environment, (seq / 256), player_id)
-where match_id is not null;
+where rake_usd_cents is not null;
 create index seat_reference on seat (partner_id, environment, (seq / 256), partner_ref)
-where partner_ref is not null and match_id is not null;
+where partner_ref is not null and rake_usd_cents is not null;
 
 create table match (
   partner_id text collate "C" not null,
