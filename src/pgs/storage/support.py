@@ -17,7 +17,7 @@ from pgs.storage.seats import find_head
 from pgs.storage.transactions import Params
 
 LAST_SECOND = 2**32 - 1
-"""Seconds from the epoch to the last one that an id can hold (see `pgs.domain.ids`)."""
+"""Seconds from the epoch to the end of a span that has none: in the year 2106."""
 
 BLOCK = 256
 """Seats in a block. The indexes of players and of references divide the seats of a partner by their
@@ -174,9 +174,9 @@ def _bounds(span: Span, before: TimedMatch | None) -> Params:
         "before_ended_at": edge[0],
         "before_match_id": edge[1],
         "first_id": ids.first_id(ids.MATCH, span.since),
-        # Running matches with ids below this one are older than `edge`. It is `edge[1]` if that id
-        # was made in the second `edge[0]`. It is the first id of that second if `edge` is the end
-        # of the span, or if its match was made earlier and only ended in that second.
+        # Running matches with ids below this bound are older than `edge`. The bound is `edge[1]` if
+        # that id was made in the second `edge[0]`. Otherwise it is the first id of that second:
+        # `edge` is then the end of the span, or its match was made earlier and only ended then.
         "before_id": min(max(edge[1], earliest), ids.first_id(ids.MATCH, edge[0] + 1)),
     }
 

@@ -1,10 +1,11 @@
 -- Seats, matches, money and webhook attempts.
 --
--- Each index on `seat` costs a write for each seat that enters it. A new seat enters as few as
--- possible: those of ids, of idempotency keys, of due times and of open seats. The others have only
--- the rows that their queries look for. Ids begin with the time. The primary keys of seats and
--- matches, and the index `ledger_seat`, begin with an id and not with the partner. So the new rows
--- of all partners stand together at the end of each, on a few pages that one commit writes.
+-- Each index on `seat` costs a write for each seat that enters it. A new seat enters as few
+-- indexes as possible: those of ids, of idempotency keys, of due times and of open seats. The others
+-- have only the rows that their queries look for. Ids begin with the time. The primary keys of seats
+-- and matches, and the index `ledger_seat`, begin with an id and not with the partner. So the new
+-- rows of all partners stand together at the end of each index, on a few pages that one commit
+-- writes.
 
 -- A row for each partner and environment: the last seat sequence, the last position of the results
 -- feed, the last row of the ledger with its hash, and the last day that was made final.
@@ -86,8 +87,9 @@ create unique index seat_position on seat (partner_id, environment, position)
 where position is not null;
 
 -- The rows of the feed whose money is recorded, by the time of their last change, with the column
--- that a look-up by time reads. A seat enters when it is paid, and not when its match starts: with
--- many partners, a seat that enters an index writes a leaf of its own in it.
+-- that a look-up by time reads. A seat enters when it is paid, and not when its match starts:
+-- when many partners play, each seat that enters this index writes another page of it, which would
+-- make a launch slower.
 create index seat_changed on seat (partner_id, environment, updated_at, position)
 where rake_usd_cents is not null;
 
