@@ -1,11 +1,10 @@
 -- Seats, matches, money and webhook attempts.
 --
--- Each index on `seat` costs a write for each seat that enters it. A new seat enters as few
--- indexes as possible: those of ids, of idempotency keys, of due times and of open seats. The others
--- have only the rows that their queries look for. Ids begin with the time. The primary keys of seats
--- and matches, and the index `ledger_seat`, begin with an id and not with the partner. So the new
--- rows of all partners stand together at the end of each index, on a few pages that one commit
--- writes.
+-- Each index on `seat` costs a write for each seat that enters it. A new seat enters as few indexes
+-- as possible: those of ids, of idempotency keys, of due times and of open seats. The others have
+-- only the rows that their queries look for. Ids begin with the time. The primary keys of seats and
+-- matches, and the index `ledger_seat`, begin with an id and not with the partner. So the new rows
+-- of all partners stand together at the end of each index, on a few pages that one commit writes.
 
 -- A row for each partner and environment: the last seat sequence, the last position of the results
 -- feed, the last row of the ledger with its hash, and the last day that was made final.
