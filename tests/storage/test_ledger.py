@@ -101,7 +101,7 @@ async def test_the_rows_of_each_partner_and_environment_count_from_one_and_are_c
             await play.match("ann", AT)
     ledgers: list[tuple[str, Environment]] = [("acme", "test"), ("bravo", "test"), ("acme", "live")]
     for partner_id, environment in ledgers:
-        found = await database.reader.all("ledger.page", after=0, page_size=99)
+        found = await database.reader.all("ledger.page", first=1, page_size=99)
         rows_of_all = [LedgerRow(*row) for *row, _ in found]
         written = [
             row
@@ -120,7 +120,7 @@ async def test_the_rows_of_each_partner_and_environment_count_from_one_and_are_c
 async def test_every_field_of_a_row_is_read_as_it_was_written(database: Database) -> None:
     full = LedgerRow("acme", "live", 3, 5, "prize", "a", "b", "sea_1", "mat_1", 2**53, "hash")
     assert await commit(database, insert_row(full)) is Outcome.COMMITTED
-    found = await database.reader.all("ledger.page", after=0, page_size=9)
+    found = await database.reader.all("ledger.page", first=1, page_size=9)
     assert [LedgerRow(*row) for *row, _ in found] == [full]
 
 

@@ -321,3 +321,36 @@ async def test_each_broken_ledger_is_named_in_the_order_of_partners_and_environm
         f"{of}: row 2 is missing" for of in ("aaa test", "acme live", "acme test", "zzz test")
     ]
     assert FAULTS_LISTED > 4
+
+
+def _insert(database: SqliteDatabase, row_id: int | None, row: LedgerRow) -> None:
+    with closing(open_beside(database.path)) as connection:
+        places = ", ".join("?" for _ in ("row_id", *COLUMNS["ledger"]))
+        # As above.
+        sql = f"insert into ledger (row_id, {COLUMN_NAMES}) values ({places})"  # noqa: S608
+        connection.execute(sql, (row_id, *msgspec.structs.astuple(row)))
+
+
+@pytest.mark.parametrize("row_id", [-(2**63), -1, 0, 2**63 - 1])
+async def test_an_added_row_is_found_whatever_its_row_id(
+    row_id: int, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _insert(database, row_id, _added(LAST + 1, _rows(database)[-1].hash))
+    assert await _fault(database, monkeypatch) == "row 11 was added by somebody else"
+
+
+@pytest.mark.parametrize("seq", ["x", b"x", 2.5, 9e999, -9e999])
+async def test_a_row_is_found_whatever_stands_in_the_place_of_its_number(
+    seq: object, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = _added(LAST + 1, _rows(database)[-1].hash)
+    _insert(database, None, msgspec.structs.replace(row, seq=seq))
+    assert await _fault(database, monkeypatch)
+
+
+@pytest.mark.parametrize("seq", ["x", b"x", 9e999])
+async def test_a_row_whose_number_became_something_else_is_missing(
+    seq: object, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _of_acme(database, "update ledger set seq = ? where seq = 4 and", seq)
+    assert await _fault(database, monkeypatch) == "row 4 is missing"

@@ -98,6 +98,18 @@ def test_a_folder_goes_to_a_server_and_back_with_every_row(
         _opened(config)
 
 
+def test_a_folder_without_a_row_in_the_ledger_goes_to_a_server_and_is_played_on(
+    postgres: Server, tmp_path: Path
+) -> None:
+    config = Config(data_dir=tmp_path / "data")
+    _opened(config).close()
+    url = postgres.new_database()
+    copy_to_server(config, url)
+    with closing(_opened(Config(data_dir=config.data_dir, database_url=url))) as database:
+        trio.run(_play, database)
+        assert trio.run(check_ledger, database.reader).sound
+
+
 def test_a_database_that_holds_something_is_not_copied_into(
     config: Config, postgres: Server
 ) -> None:

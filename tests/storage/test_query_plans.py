@@ -288,6 +288,7 @@ def test_a_page_of_a_long_list_takes_as_many_steps_as_one_of_a_short_list(name: 
             edges = {
                 "before": place,
                 "after": rows - place,
+                "first": rows - place + 1,
                 "since": 0,
                 "page_size": 100,
                 "with_invites": 0,

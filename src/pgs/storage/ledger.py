@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from math import inf
+from typing import Final
 
 import msgspec
 
@@ -19,6 +20,9 @@ FAULTS_LISTED = 100
 PAGE = 1000
 """Rows of a ledger that the check reads in one page: about half a megabyte. At a fault, two
 pages are in memory."""
+
+_ROW_ID_MIN: Final = -(2**63)
+_ROW_ID_MAX: Final = 2**63 - 1
 
 
 class LedgerTotals(msgspec.Struct, frozen=True, rename="camel"):
@@ -127,13 +131,15 @@ class _Chain(msgspec.Struct):
     """The rows of a ledger that form a chain, read in the order in which they were written.
 
     A row continues the chain if it has the next number, and its hash is right for its fields and
-    the hash of the row before it. `seq`, `row_id`, `hash`: those of the chain's last row. `odd`:
-    the least number of a row outside the chain.
+    the hash of the row before it. `seq`, `row_id`, `hash`: those of the chain's last row. `whole`:
+    whether no row is outside the chain. `odd`: the least number of a row outside the chain. A row
+    that was altered by hand may have a text as its number, which does not count.
     """
 
     seq: int = 0
     row_id: int = 0
     hash: str = FIRST_HASH
+    whole: bool = True
     odd: float = inf
 
 
@@ -143,7 +149,7 @@ async def broken_chains(reader: Reader, pause: Callable[[], None] = no_pause) ->
     broken: list[str] = []
     for partner_id, environment, last_seq, last_hash in await reader.all("ledger.heads"):
         chain = chains.get((partner_id, environment), _Chain())
-        if chain.odd == inf and (chain.seq, chain.hash) == (last_seq, last_hash):
+        if chain.whole and (chain.seq, chain.hash) == (last_seq, last_hash):
             continue
         fault: str | None
         if chain.odd <= chain.seq:  # the chain has another row with that number
@@ -167,15 +173,20 @@ async def _chains(
     This reads every row once. A chain takes about 300 bytes.
     """
     chains: dict[tuple[str, Environment], _Chain] = {}
-    row_id = 0
-    while page := await reader.all("ledger.page", after=row_id, page_size=PAGE):
+    first = _ROW_ID_MIN  # the service writes ids from 1 on, but a row added by hand may have any
+    while first <= _ROW_ID_MAX and (
+        page := await reader.all("ledger.page", first=first, page_size=PAGE)
+    ):
         for *fields, row_id in page:
             row = LedgerRow(*fields)
             chain = chains.setdefault((row.partner_id, row.environment), _Chain())
             if row.seq == chain.seq + 1 and row.hash == hash_of(row, chain.hash):
                 chain.seq, chain.row_id, chain.hash = row.seq, row_id, row.hash
-            else:
+                continue
+            chain.whole = False
+            if isinstance(row.seq, int | float):
                 chain.odd = min(chain.odd, row.seq)
+        first = row_id + 1
         pause()
     return chains
 

@@ -9,7 +9,7 @@ values ({values of ledger});
 -- The rows of all ledgers in the order in which they were written.
 select {columns of ledger}, row_id
 from ledger
-where row_id > :after
+where row_id >= :first
 order by row_id
 limit :page_size;
 
