@@ -63,8 +63,11 @@ def _plan(connection: apsw.Connection, name: str) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "terms"),
     [
-        ("moves.running_seats_of_player", "partner_id=? AND environment=? AND player_id=?"),
-        ("seats.seats_in_play", "partner_id=? AND environment=?"),
+        (
+            "moves.running_seats_of_player",
+            "partner_id=? AND environment=? AND status=? AND player_id=?",
+        ),
+        ("seats.seats_in_play", "partner_id=? AND environment=? AND status=?"),
     ],
 )
 def test_running_seats_are_found_among_those_whose_money_is_not_recorded(
@@ -79,7 +82,7 @@ def test_the_first_change_is_sought_among_recorded_rows_by_time_and_among_all_ot
     steps = _plan(connection, "results.first_changed")
     assert [step for step in steps if step.startswith("SEARCH seat")] == [
         "SEARCH seat USING INDEX seat_changed (partner_id=? AND environment=? AND updated_at>?)",
-        "SEARCH seat USING INDEX seat_unrecorded (partner_id=? AND environment=?)",
+        "SEARCH seat USING INDEX seat_unrecorded (partner_id=? AND environment=? AND status=?)",
     ]
 
 

@@ -220,14 +220,18 @@ async def test_a_seat_that_is_paid_while_a_list_is_read_is_in_it_once(
             "support.matches_by_reference",
             "seat_reference (partner_id=? AND environment=? AND <expr>=? AND partner_ref=?)",
         ),
-        ("support.matches_unrecorded", "seat_unrecorded (partner_id=? AND environment=?)"),
+        (
+            "support.matches_unrecorded",
+            "seat_unrecorded (partner_id=? AND environment=? AND status=?)",
+        ),
         (
             "support.matches_of_player_unrecorded",
-            "seat_unrecorded (partner_id=? AND environment=? AND player_id=? AND seq>? AND seq<?)",
+            "seat_unrecorded (partner_id=? AND environment=? AND status=? AND player_id=? "
+            "AND seq>? AND seq<?)",
         ),
         (
             "support.matches_by_reference_unrecorded",
-            "seat_unrecorded (partner_id=? AND environment=?)",
+            "seat_unrecorded (partner_id=? AND environment=? AND status=?)",
         ),
     ],
 )

@@ -45,7 +45,7 @@ limit :page_size;
 
 -- The same lists for seats in a match whose money is not recorded yet, in the same blocks. The
 -- conditions on status and rake repeat those of the index. Two of the queries look through all such
--- seats of the environment, which are few, and return those of the blocks in no order.
+-- seats of the environment, which are few. All three return those of the blocks in no order.
 
 -- name: matches_unrecorded
 select seq, match_id
@@ -62,9 +62,7 @@ from seat
 where partner_id = :partner_id and environment = :environment and player_id = :player_id
   and (status = 'matched' or status = 'ended' or status = 'no_contest')
   and rake_usd_cents is null
-  and seq >= :first_seq and seq < :before
-order by seq desc
-limit :page_size;
+  and seq >= :first_seq and seq < :before;
 
 -- name: matches_by_reference_unrecorded
 select seq, match_id
