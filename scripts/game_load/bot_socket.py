@@ -35,6 +35,7 @@ class BotSocket:
         self._messages: deque[str] = deque()
         self._begun = ""  # a message whose last frame has not arrived
         self._accepted = False
+        self._closed = ""  # how the service closed the socket, after the messages that arrived
 
     async def shake_hands(self, host: str, path: str, subprotocols: list[str]) -> None:
         """Open the socket. Raises `SocketClosed` if the service refuses it."""
@@ -45,23 +46,28 @@ class BotSocket:
             await self._receive()
 
     async def send(self, text: str) -> None:
-        """Send a message."""
+        """Send a message. Raises `SocketClosed`."""
         await self._send(self._protocol.send(TextMessage(data=text)))
 
     async def get(self) -> str:
         """Return the next message. Raises `SocketClosed`."""
         while not self._messages:
+            if self._closed:
+                raise SocketClosed(self._closed)
             await self._receive()
         return self._messages.popleft()
 
     async def aclose(self) -> None:
         """Close the socket with a close frame, without waiting for the service's own."""
-        with suppress(trio.BrokenResourceError):  # the service has closed the connection
+        with suppress(SocketClosed):  # the service has closed the connection
             await self._send(self._protocol.send(CloseConnection(code=1000)))
         await self._stream.aclose()
 
     async def _send(self, content: bytes) -> None:
-        await self._stream.send_all(content)
+        try:
+            await self._stream.send_all(content)
+        except trio.BrokenResourceError:
+            raise SocketClosed("closed with nothing") from None
 
     async def _receive(self) -> None:
         try:
@@ -84,7 +90,7 @@ class BotSocket:
             elif isinstance(event, RejectConnection):
                 raise SocketClosed(f"refused with {event.status_code}")
             elif isinstance(event, CloseConnection):
-                raise SocketClosed(f"closed with {event.code}")
+                self._closed = f"closed with {event.code}"
 
 
 async def connect(base_url: str, path: str, subprotocols: list[str]) -> BotSocket:
