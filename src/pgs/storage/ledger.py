@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from math import inf
-from typing import Final
 
 import msgspec
 
@@ -20,9 +19,6 @@ FAULTS_LISTED = 100
 PAGE = 1000
 """Rows of a ledger that the check reads in one page: about half a megabyte. At a fault, two
 pages are in memory."""
-
-_ROW_ID_MIN: Final = -(2**63)
-_ROW_ID_MAX: Final = 2**63 - 1
 
 
 class LedgerTotals(msgspec.Struct, frozen=True, rename="camel"):
@@ -173,10 +169,10 @@ async def _chains(
     This reads every row once. A chain takes about 300 bytes.
     """
     chains: dict[tuple[str, Environment], _Chain] = {}
-    first = _ROW_ID_MIN  # the service writes ids from 1 on, but a row added by hand may have any
-    while first <= _ROW_ID_MAX and (
-        page := await reader.all("ledger.page", first=first, page_size=PAGE)
-    ):
+    # Row ids are given out from 1 on, but a row that was added by hand may have any that fits into
+    # eight bytes.
+    first = -(2**63)
+    while first < 2**63 and (page := await reader.all("ledger.page", first=first, page_size=PAGE)):
         for *fields, row_id in page:
             row = LedgerRow(*fields)
             chain = chains.setdefault((row.partner_id, row.environment), _Chain())
