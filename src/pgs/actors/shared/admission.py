@@ -1,7 +1,7 @@
 """Rate admission: buckets of partners, players and admins, of unknown keys, and of the process.
 
 Admission is arithmetic on the state of a bucket, without an await. So calls are admitted one after
-another without a lock. `pgs.http.api.auth` writes the `RateLimit` headers.
+another without a lock. `pgs.http.api.auth` attaches the `RateLimit` headers.
 """
 
 from typing import Final, Generic, Literal, TypeVar
