@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Compares the service with what users would run instead. Rewrites parts of docs/benchmarks.md.
 
-    scripts/bench.py                 every case: about a quarter of an hour on a free machine
-    scripts/bench.py launch          one case: launch, instructions, feed, waits, engines, nodes
-    scripts/bench.py --quick         a minute on a small scale; writes only with --out
+    scripts/bench.py                 every case: about twenty minutes on a free machine
+    scripts/bench.py launch waits    some cases: launch, instructions, feed, waits, engines, nodes,
+                                     partners, sockets, noise
+    scripts/bench.py --quick         two minutes on a small scale; writes only with --out
 
 Each case is a file of scripts/bench_cases. The compared servers run in turn, so that a busy machine
 slows all of them alike. The peer, a FastAPI service, is installed into .venv-bench. Colyseus is
@@ -27,7 +28,20 @@ from typing import Annotated, Any
 import msgspec
 import structlog
 import typer
-from bench_cases import core_shares, engines, feed, instructions, launch, nodes, report, waits
+from bench_cases import (
+    core_shares,
+    engines,
+    feed,
+    instructions,
+    launch,
+    nodes,
+    noise,
+    partners,
+    report,
+    scale_report,
+    sockets,
+    waits,
+)
 from bench_cases.caller import NoAnswers
 from bench_cases.engines_report import engines_section
 from bench_cases.instructions_report import instructions_section
@@ -56,6 +70,9 @@ class Case(StrEnum):
     WAITS = "waits"
     ENGINES = "engines"
     NODES = "nodes"
+    PARTNERS = "partners"
+    SOCKETS = "sockets"
+    NOISE = "noise"
 
 
 def main(
@@ -72,7 +89,7 @@ def main(
         Path | None, typer.Option(metavar="FILE", help="Write every round's figures there.")
     ] = None,
 ) -> None:
-    """Measure launches, their instructions, feed pages, waits, and seats on engines and nodes."""
+    """Measure launches, feed pages and waits, engines and nodes, and many partners and sockets."""
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
         logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
@@ -133,10 +150,25 @@ def _run(
                 return engines.TITLE, *engines_section(engines.measure(setting, progress), calls)
             case Case.NODES:
                 limits = core_shares.shares()
-                partners = max(24, nodes.PARTNERS * calls // CALLS)
+                count = max(24, nodes.PARTNERS * calls // CALLS)
                 seconds = nodes.SECONDS * calls / CALLS
-                seen = nodes.measure(folder, limits, rounds, partners, seconds, progress)
-                return nodes.TITLE, *nodes_section(seen, partners, seconds, pictures)
+                seen = nodes.measure(folder, limits, rounds, count, seconds, progress)
+                return nodes.TITLE, *nodes_section(seen, count, seconds, pictures)
+            case Case.PARTNERS:
+                numbers = tuple(max(1, number * calls // CALLS) for number in partners.NUMBERS)
+                sizes = partners.measure(folder, numbers, rounds, calls, progress)
+                return partners.TITLE, *scale_report.partners_section(sizes, calls)
+            case Case.SOCKETS:
+                count = sockets.SOCKETS * calls // CALLS
+                seconds = sockets.REST_S * calls / CALLS
+                setting = prepare(folder, count // sockets.EACH, 1, count)
+                idle = sockets.measure(setting, count, seconds, progress)
+                return sockets.TITLE, *scale_report.sockets_section(idle, seconds)
+            case Case.NOISE:
+                seconds = noise.SECONDS * calls / CALLS
+                setting = prepare(folder, 2, rounds, calls)
+                heard = noise.measure(setting, seconds, progress)
+                return noise.TITLE, *scale_report.noise_section(heard, seconds)
 
 
 if __name__ == "__main__":
