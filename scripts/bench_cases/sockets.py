@@ -1,6 +1,5 @@
 """What ten thousand idle WebSockets cost."""
 
-import resource
 import secrets
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from bench_cases.launch import Failed, mints
 from bench_cases.servers import Server
 from bench_cases.setting import Setting
 from game_load.bot_socket import BotSocket, connect
+from game_load.open_files import allow_sockets
 from rich.progress import Progress
 
 TITLE = "Idle WebSockets"
@@ -19,7 +19,6 @@ SOCKETS = 10_000
 EACH = 100  # sockets of a partner: as many mints fit into its bucket three times
 AT_ONCE = 100  # handshakes at the same time
 REST_S = 60.0  # seconds of idleness: three pings of each socket
-FILES = 256  # files that this process may open besides the sockets
 PROTOCOL = "pgs.game.v1"
 
 
@@ -40,7 +39,8 @@ class Idle:
 
 def measure(setting: Setting, sockets: int, rest_s: float, progress: Progress) -> Idle:
     """Return what idle sockets used. Raises `Failed`, `NoAnswers` and `NotStarted`."""
-    _allow_files(sockets)
+    if why := allow_sockets(sockets):
+        raise Failed(why)
     server = servers.product(setting.folder)
     try:
         tokens: list[str] = []
@@ -90,13 +90,3 @@ async def _measured(server: Server, tokens: list[str], rest_s: float, progress: 
     for socket in opened:
         await socket.aclose()
     return Idle(len(tokens), before, after, handshake, core)
-
-
-def _allow_files(sockets: int) -> None:
-    """Let this process open that many sockets. The service raises its own limit."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = sockets + FILES
-    if hard != resource.RLIM_INFINITY and hard < wanted:
-        raise Failed(f"{wanted} open files are needed: raise the limit with ulimit -Hn")
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

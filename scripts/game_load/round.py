@@ -2,7 +2,6 @@
 
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import msgspec
 import trio
 from game_load.bots import Crowd, Pair, Partner
 from game_load.check import faults_of, ledger_faults
+from game_load.open_files import allow_sockets
 from rich.progress import Progress
 from seed import FLOOR_USD_CENTS, seed
 
@@ -22,7 +22,6 @@ from pgs.games.installed import load_games
 
 MATCHES_EACH = 50  # matches of a partner: 200 calls, which is within the burst of its bucket
 PAYOUTS_S = 60.0  # seconds to wait for the money of the last matches
-FILES = 256  # files that this process may open besides the bots' sockets
 TICKS = os.sysconf("SC_CLK_TCK")
 EXPECTED = '"no_identity_issuer"'  # the only warning of a service without an identity issuer
 READY = re.compile(r"pgs is ready: (http://\S+) ")
@@ -114,7 +113,8 @@ async def play_round(
     matches: int, think_s: float, games: Sequence[str], progress: Progress
 ) -> Figures:
     """Play a round and return its figures. Raises `Failed` unless every check holds."""
-    _allow_files(2 * matches)
+    if why := allow_sockets(2 * matches):
+        raise Failed(why)
     with TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         partners = [
@@ -204,17 +204,3 @@ async def _feed(crowd: Crowd, partners: Sequence[Partner], expected: int) -> lis
         f"after {PAYOUTS_S:g} s the feed has {len(rows)} of {expected} rows, "
         f"{owing} of them without their money"
     )
-
-
-def _allow_files(sockets: int) -> None:
-    """Let this process open that many sockets. The service raises its own limit."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = sockets + FILES
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
-        return
-    if hard != resource.RLIM_INFINITY and hard < wanted:
-        raise Failed(
-            f"{wanted} open files are needed and {hard} are allowed: "
-            "raise the limit, for example with ulimit -Hn"
-        )
-    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -18,8 +18,9 @@ LAST = 10  # rows of two matches
 PAGES = (1, 2, 3, 5, 9, 10, 11, 1000)
 ROWS = range(1, LAST + 1)
 COLUMN_NAMES = ", ".join(COLUMNS["ledger"])
+PLACES = ", ".join("?" for _ in ("row_id", *COLUMNS["ledger"]))
 # The names come from the code.
-INSERT = f"insert into ledger (row_id, {COLUMN_NAMES}) values (?{', ?' * len(COLUMNS['ledger'])})"  # noqa: S608
+INSERT = f"insert into ledger (row_id, {COLUMN_NAMES}) values ({PLACES})"  # noqa: S608
 
 
 @pytest.fixture

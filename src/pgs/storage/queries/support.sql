@@ -45,7 +45,7 @@ limit :page_size;
 
 -- The same lists for seats in a match whose money is not recorded yet, in the same blocks. The
 -- conditions on status and rake repeat those of the index. Two of the queries look through all such
--- seats of the environment, which are few. All three return those of the blocks in no order.
+-- seats of the environment, usually few. All three return those of the blocks in no order.
 
 -- name: matches_unrecorded
 select seq, match_id
