@@ -45,6 +45,11 @@ def test_a_frame_leads_to_its_partner(path: bytes) -> None:
     assert shard_of_request(path, []) == shard_of("acme")
 
 
+@pytest.mark.parametrize("path", [b"/docs/", b"/docs/errors.json", b"/portal/", b"/partners", b"/"])
+def test_a_key_does_not_send_a_page_to_another_node(path: bytes) -> None:
+    assert shard_of_request(path, [(b"authorization", f"Bearer {KEYS[0]}".encode())]) is None
+
+
 @pytest.mark.parametrize(
     "path",
     [b"/", b"/docs/", b"/embed/pgs-embed.js", b"/embed/", b"/embed/test", b"/embed/ab", b"/embed"],

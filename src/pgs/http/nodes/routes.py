@@ -19,6 +19,7 @@ _CREDENTIAL = re.compile(
     rf"[Bb][Ee][Aa][Rr][Ee][Rr] +(?:{_MARKS})([0-9a-f]{{3}})".encode(), re.ASCII
 )
 _PROTOCOL = re.compile(rf"pgs\.token\.{sessions.FORMAT}\.([0-9a-f]{{3}})\.", re.ASCII)
+_CALL = re.compile(rb"/(?:partner|game)(?:/.*)?", re.ASCII | re.DOTALL)
 _FRAME = re.compile(
     rb"/(?:embed|embed/test|portal/frame/test)/([a-z][a-z0-9-]*)(?:/logo/[^/]*)?", re.ASCII
 )
@@ -27,13 +28,13 @@ _FRAME = re.compile(
 def shard_of_request(path: bytes, headers: Headers, subprotocols: Sequence[str] = ()) -> int | None:
     """Return the shard of a request, None if nothing in its head names one.
 
-    Any node takes a request without a shard: a request for a page, one without a usable
-    credential, or one with an identity token. The account of an identity token is known only once
-    the token has been checked. If another node owns the account, the application then raises
+    Any node takes a request without a shard: a request for a page, even with a key, one without a
+    usable credential, or one with an identity token. The account of an identity token is known only
+    once the token has been checked. If another node owns the account, the application then raises
     `NotHere`.
     """
     credential = credential_of(headers, subprotocols)
-    if credential:
+    if credential and _CALL.fullmatch(path):
         found = _CREDENTIAL.match(credential)
         return None if found is None else shard_of_slot(found[1].decode())
     named = _FRAME.fullmatch(path)
