@@ -127,7 +127,7 @@ def main(
         ]
         cells = [f"{figure:.0f}" for figure in found[:-1]]
         print(f"| {size} | {megabytes[size]:.0f} | {' | '.join(cells)} | {found[-1]:.2f} |")
-    # The sizes of a round are measured one directly after the other, while the machine is as fast.
+    # The machine's speed changes between rounds, but hardly within one. So each round has a ratio.
     pairs = zip(costs[sizes[0]], costs[sizes[-1]], strict=True)
     ratios = [last.seat / first.seat for first, last in pairs]
     print(
