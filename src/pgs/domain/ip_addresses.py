@@ -24,8 +24,9 @@ REFUSED_MESSAGE: Final = "this webhook host does not resolve to a public address
 """The error in the attempt log when the look-up's answer was refused."""
 
 # All blocks of IANA's "IPv4 Special-Purpose Address Registry" (RFC 6890), multicast, and an address
-# of Azure. The registry calls some blocks globally reachable (in 192.0.0.0/24, AS112, AMT). Those
-# lead to the nearest instance of an infrastructure service and never to a partner's host.
+# of Azure. The registry calls some blocks globally reachable: those of AS112 and AMT, and parts of
+# 192.0.0.0/24. They lead to the nearest instance of an infrastructure service and never to a
+# partner's host.
 _SPECIAL_V4: Final = tuple(
     ipaddress.IPv4Network(block)
     for block in (

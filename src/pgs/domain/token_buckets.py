@@ -5,8 +5,9 @@ tick therefore earns exactly `rate` units of credit. A token may be taken in the
 becomes due, even if a part of its credit is still missing; that part is smaller than what one tick
 earns. The bucket keeps the missing part as a debt, so the long-run rate is exact too.
 
-The time of a call is rounded to the nearest tick. If the bucket is full by then, this loses at most
-the credit of half a tick. Otherwise nothing is lost: the next call earns what this one did not.
+The time of a call is rounded to the nearest tick. If the bucket is full at the call, rounding loses
+at most the credit of half a tick. Otherwise rounding loses nothing: the next call earns the credit
+that this call did not earn.
 """
 
 from functools import lru_cache

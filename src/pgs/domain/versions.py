@@ -10,7 +10,11 @@ from pgs.domain.errors import Refusal, refuse
 
 
 class Rename(msgspec.Struct, frozen=True):
-    """A field of a record that a version renames. Both names are as on the wire."""
+    """A field that a version names differently from the version before.
+
+    `kind`: the type of the record that has the field. `old` and `new`: the names in the version
+    before and in this version, as on the wire.
+    """
 
     kind: type
     old: str

@@ -154,7 +154,8 @@ class AccountActor(DispatchingActor):
     ) -> Refusal | None:
         """Return why the caller may not give this command now, or None.
 
-        The reason is the caller's role or step-up, or a newer revision of the account.
+        The reason is the caller's membership, role or step-up, or that the command was made for
+        another revision of the account (`if_revision`).
         """
         if command.rule is not None:
             uid = _caller_of(command)

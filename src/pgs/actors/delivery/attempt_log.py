@@ -27,7 +27,10 @@ class Recorded(msgspec.Struct, frozen=True):
 
 
 class AttemptLog:
-    """The attempt log of one endpoint. The courier is its only writer, so it numbers the tries."""
+    """The attempt log of one endpoint.
+
+    Only the courier writes to the log, so the newest sequence number is kept in memory.
+    """
 
     def __init__(self, parts: Parts, partner_id: str, environment: Environment) -> None:
         self._parts = parts

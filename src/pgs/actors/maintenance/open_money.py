@@ -10,7 +10,7 @@ from pgs.storage.open_money import OpenCount, OpenRow, count_open, open_charges,
 from pgs.storage.reader import Reader
 
 NAMED = 10
-"""Seats and matches that the log line about overdue money names, the oldest of each kind.
+"""Seats that the log line about overdue money may name, the oldest first, and as many matches.
 `pgs settlement list` has all of them."""
 
 log = structlog.get_logger("pgs.settlement")

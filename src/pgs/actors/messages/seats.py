@@ -70,8 +70,8 @@ class SeatedTogether(msgspec.Struct, frozen=True):
 class SeatTogether(Command[SeatedTogether | Refusal], frozen=True):
     """Take a seat for each of two players, who play each other. Send this only in test.
 
-    `sent_usd_cents`: as in `SeatRequest`; None accepts whatever a seat costs. The idempotency keys
-    of the seats begin with `name`, which must be new.
+    `sent_usd_cents`: the stake sent for each seat, which `price_seat` judges; None accepts whatever
+    a seat costs. The idempotency keys of the seats begin with `name`, which must be new.
     """
 
     player_ids: tuple[str, str]

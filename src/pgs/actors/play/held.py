@@ -1,8 +1,8 @@
 """Commands that a table holds back until the end of its match is on disk.
 
-A table can decide an end that is in no row yet: after a resignation, when a clock runs out, or as
-no contest. A crash would undo that end, so commands that arrive meanwhile are answered only after
-it is written.
+A table can decide an end that is in no row yet: after a resignation, when a clock has run out, or
+when the game cannot be played any more. A crash would undo that end, so commands that arrive
+meanwhile are answered only after the end is written.
 """
 
 from collections.abc import Sequence

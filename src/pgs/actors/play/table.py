@@ -1,9 +1,9 @@
 """The table: the actor of one match while it is played.
 
-The first message opens the table, and it stays open until the match has ended. The position is in
-rows, so a table that crashes is loaded again with the same position. Each move is one transaction,
-which also writes when the match falls due. At that time the table is opened if it is not open, for
-example after a restart of the service.
+The first message opens the table. Once a player has come, the table stays open until the match has
+ended. The position is in rows, so a table that crashes is loaded again with the same position. Each
+move is one transaction, which also writes when the match falls due. At that time the table is
+opened if it is not open, for example after a restart of the service.
 
 The table does not end its match itself. It asks the seats actor, which handles the money. After
 every end the seats actor sends `LookAgain`, and the table reads the rows.

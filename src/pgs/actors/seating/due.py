@@ -26,7 +26,11 @@ async def seat_due(seats: SeatsState, message: SeatDue, _: Envelope) -> None:
 
 
 async def match_due(seats: SeatsState, message: MatchDue, _: Envelope) -> None:
-    """End a match whose players have not come, or ask again for the payouts of an ended one."""
+    """Act on a match whose `due_at` has come.
+
+    A running match is ended, or its table is told to look at the clocks. For an ended match, the
+    payouts are asked for again.
+    """
     match = await seats.match(message.match_id)
     if match is None or not is_due(match.due_at, seats.parts.clock.now()):
         return

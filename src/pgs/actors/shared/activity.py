@@ -70,8 +70,8 @@ class Subscriber:
     async def take(self, until: float) -> tuple[list[ActivityEvent], int]:
         """Return the events since the last call, and how many older ones were lost.
 
-        If there is no event, the call waits for one until `until`, in trio's time. It returns an
-        empty list if none has come by then.
+        If there is no event, the call waits until one comes, `wake` is called, or the time `until`
+        (trio's) has come. In the last two cases the list may be empty.
         """
         with trio.move_on_at(until):
             await self._news.wait()

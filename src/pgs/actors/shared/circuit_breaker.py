@@ -11,9 +11,11 @@ OPEN_MIN_S = 2.0
 long."""
 
 OPEN_MAX_S = 30.0
-"""Seconds of the longest pause without calls. The pause doubles with each try that fails. After
-some minutes without an answer, the request for the same seat is repeated every 45 to 60 s (see
-`RETRY_MAX_S`). The longest pause is shorter, so that the next try can be for another seat."""
+"""Seconds of the longest pause without calls. The pause doubles with each try that fails. For a
+seat or payout that has been open for some minutes, settlement is asked again every 45 to 60 s (see
+`RETRY_MAX_S`). The longest pause is shorter: when it ends, the seat or payout whose try failed is
+not due again yet, so another one can be tried. So one request that always fails does not keep calls
+stopped."""
 
 BreakerState = Literal["closed", "half-open", "open"]
 
@@ -66,7 +68,8 @@ class Breaker:
     def unanswered(self, item_id: str, now: float) -> float | None:
         """Note a call without an answer; return the seconds for which this stops calls, or None.
 
-        Calls that were under way when the breaker opened change nothing any more.
+        While calls are stopped, only the one call that the half-open breaker has let through has an
+        effect. All others began before calls were stopped.
         """
         if self._open_until is None:
             self._failed.add(item_id)

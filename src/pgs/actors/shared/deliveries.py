@@ -94,8 +94,8 @@ class Deliveries:
     def cut_short(self, endpoint: tuple[str, str]) -> list[Flight]:
         """Cut short all nudges in flight to an endpoint, and return them.
 
-        Some may be those of a courier that has broken since. Lone tries go on: each ends by itself,
-        and has no slot that the courier must free.
+        The courier may have started some of them before it broke and loaded again. Lone tries go
+        on: each ends by itself, and has no slot that the courier must free.
         """
         found = [
             flight for flight in self._flights if flight.endpoint == endpoint and not flight.is_lone

@@ -145,9 +145,11 @@ class Registry:
         stays as it was.
         """
         # Read `_changes` before the query. If it were read afterwards, it could include a commit
-        # that this process made meanwhile, and a commit of another node could go unnoticed. No
-        # row is older than the account published here. So if both counts are equal, no account
-        # has changed, in whatever order the nodes have committed.
+        # that this process made meanwhile, and a commit of another node could go unnoticed.
+        #
+        # Both numbers add up the versions of all accounts: `_changes` those that this process has
+        # published, the query those in the rows. No row is older than its published account. So if
+        # the sums are equal, no account has changed, in whatever order the nodes have committed.
         read_at, known = trio.current_time(), self._changes
         if await count_changes(self._database.reader) == known:
             self.age.renew(read_at)
