@@ -218,7 +218,10 @@ def _check_known(field: str, name: str, near: list[str]) -> None:
 
 
 def _check_kind(field: str, value: object) -> bool:
-    """Return whether the value is used: an empty optional path is not. Raises `BadSettings`."""
+    """Return False for an empty optional path, which names no file, else True.
+
+    Raises `BadSettings` if the value has the wrong type, or is empty where a path is required.
+    """
     name, kind = _variable(field), _KINDS[field]
     if kind is int:
         number = isinstance(value, int) and not isinstance(value, bool)

@@ -51,8 +51,9 @@ PORT = 8000
 _HOST = "127.0.0.1"
 
 _SITE_ABOVE = 3
-"""Ports from that of the public listener to that of the partner's site. The internal listener has
-the first port after the public one; the next is left free for a second service."""
+"""Ports by which the partner's site is above the public listener. If the public listener has port
+8000, the internal listener has 8001, and the site has 8003. Port 8002 is left free for a second
+service."""
 
 _GONE_WRONG = (Unexpected, NotMade, *CALL_FAILED)
 
@@ -81,11 +82,15 @@ class _Ready(msgspec.Struct, frozen=True):
 
 
 def run(folder: Path = FOLDER, *, once: bool = False, port: int = PORT, bots: int = 0) -> int:
-    """Run the demo in `folder`, with the service on `port` and the one above; return the exit code.
+    """Run the demo in `folder` and return the exit code.
 
-    If one of the ports is taken, it uses free ones. With `once` it ends after the story. Otherwise
-    `bots` bots play until SIGINT or SIGTERM. The code is 1 when the folder is refused, when an
-    answer is not as expected, or when a signal ends a run with `once` early.
+    The service listens on `port` and `port + 1`, the partner's site on `port + _SITE_ABOVE`. If one
+    of the service's two ports is taken, the service uses two free ones. If the site's port is
+    taken, the site uses a free one. If `port` is 0, all three are free ones.
+
+    With `once` the demo ends after the story. Otherwise `bots` bots play until SIGINT or SIGTERM.
+    The code is 1 when the folder is refused, when an answer is not as expected, or when a signal
+    ends a run with `once` early.
     """
     try:
         claim(folder)

@@ -13,8 +13,8 @@ LIKENESS_NAMES: Final = 64
 """Names with which one name is compared; further ones are left out. No call has as many fields."""
 
 _LEAST_RATIO = 0.75
-"""Points of similarity, from 0 to 1, as difflib computes them. Two names with this many or more
-count as alike: `game` and `gameId` do, `tier` and `type` do not."""
+"""Points, from 0 to 1, for the similarity of two names, as difflib computes it. Two names with at
+least this number count as alike: `game` and `gameId` do, `tier` and `type` do not."""
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:

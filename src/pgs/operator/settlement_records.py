@@ -15,8 +15,9 @@ class OpenItem(Record, frozen=True, kw_only=True):
     """A charge or payout that settlement has not decided.
 
     `id`: the seat of a charge, match and seat of a payout. `since` and `last_at` are epoch seconds.
-    `tries`, `last_answer` and `last_at` are about the time since the service started, or since its
-    node took the partner over. `tries` is None if that node has not reported the item.
+    `tries`, `last_answer` and `last_at` leave out what happened before the node that owns the
+    item's partner started, or took the partner over. `tries` is None if that node has not reported
+    the item.
     `why`: the reason, if settlement is not asked for the item.
     """
 

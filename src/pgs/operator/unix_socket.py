@@ -72,8 +72,8 @@ async def serve_operator(
 ) -> None:
     """Answer operators until cancelled; `task_status` reports when the socket listens.
 
-    The caller must hold the data folder's lock. A file that has the socket's name was then left by
-    a dead process and is replaced.
+    The caller must hold the data folder's lock. So a file that already has the socket's name can
+    only come from a dead process. It is replaced.
     """
     listener = trio.SocketListener(trio.socket.from_stdlib_socket(listen(folder)))
     try:
@@ -240,10 +240,10 @@ def _remove_socket(folder: Path) -> None:
 
 @contextmanager
 def _short_path(folder: Path, name: str = SOCKET_NAME) -> Iterator[str]:
-    """Yield a short path for a socket in `folder`, however long the folder's own path is.
+    """Yield a path for a socket in `folder`: on Linux a short one, however long the folder's is.
 
-    A Unix socket's path has at most 107 bytes (unix(7)). Where the system has no /proc/self/fd,
-    the path is the plain one, with that limit.
+    A Unix socket's path has at most 107 bytes on Linux (unix(7)) and 103 on macOS. Without
+    /proc/self/fd, as on macOS, the path begins with the folder's own and must keep to the limit.
     """
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

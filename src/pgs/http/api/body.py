@@ -32,8 +32,8 @@ or if a name may be repeated. A longer integer than this is then refused; every 
 fewer digits."""
 
 MAX_SAFE_INTEGER: Final = 2**53
-"""Units, such as cents or seconds, in the greatest integer that a body's field takes. The least
-integer is the negative of it. A JSON reader that keeps numbers as doubles, as many do (RFC 8259,
+"""Units, such as cents or seconds, that an integer field of a body may state at most. The least
+value is minus this number. A JSON reader that keeps numbers as doubles, as many do (RFC 8259,
 section 6), represents every integer within these bounds exactly."""
 
 SafeInt = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]

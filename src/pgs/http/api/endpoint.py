@@ -204,5 +204,5 @@ class Endpoint(msgspec.Struct, frozen=True):
     """The reason code of the answer when a read of the service's data fails."""
 
     elsewhere: tuple[str, ...] = ()
-    """The reason codes whose alternate status this call uses. Calls with a session token use the
-    alternate status of every reason that has one."""
+    """The reason codes that this call answers with their second status (`ErrorKind.elsewhere`).
+    Calls with a session token use the second status of every reason that has one."""

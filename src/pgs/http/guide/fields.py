@@ -18,9 +18,9 @@ _LIMITS: Final = (
 """The limits that a value's schema may have, each with its text in a table."""
 
 _WHOLE: Final = 2**53
-"""Units, such as cents, in the greatest integer that a body's field takes if it has no narrower
-limits. The least integer is the negative of it. Tables of fields do not list these two limits,
-because they say nothing about a field."""
+"""Units, such as cents, that an integer field of a body may state at most if the field has no
+narrower limits. The least value is minus this number. Tables of fields leave these two limits out,
+because they are the same for every such field."""
 
 
 def parameter_rows(endpoint: Endpoint) -> list[str]:

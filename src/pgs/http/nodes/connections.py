@@ -1,8 +1,9 @@
-"""The connections of this node to the others. Each carries one call at a time.
+"""The connections over which this node sends calls to other nodes, one call at a time over each.
 
 A connection is kept for the next call. httpcore's pool checks the state of every connection at each
 call, so its cost grows with the square of the calls under way. Here a call checks only the
-connection that it is about to take, the one that was used last.
+connection that it is about to take, the one that was used last. A forwarded WebSocket has a
+connection of its own (`sockets.py`).
 """
 
 from collections import defaultdict
@@ -14,8 +15,9 @@ import httpcore
 import trio
 
 CONNECTIONS_MAX: Final = 512
-"""Connections to other nodes at the same time. Each held call and each live stream keeps one for as
-long as it lasts. A proxy that learns the owners leaves few requests to forward."""
+"""Connections for calls to other nodes at the same time. Each held call and each live stream keeps
+one for as long as it lasts. Forwarded WebSockets have connections of their own, which do not count.
+A proxy that learns the owners leaves few requests to forward."""
 
 KEPT_MAX: Final = 32
 """Connections that are kept open without a request. They save a round trip each."""
@@ -43,9 +45,10 @@ class Connections:
 
     @asynccontextmanager
     async def one(self, origin: httpcore.Origin) -> AsyncIterator[httpcore.AsyncHTTPConnection]:
-        """Yield a connection for one call. It is kept afterwards if the call was completed.
+        """Yield a connection for one call. Raises `NoRoom`.
 
-        Raises `NoRoom`.
+        After a completed call the connection is kept for another call, unless `KEPT_MAX` are kept.
+        Otherwise it is closed.
         """
         with trio.move_on_after(CONNECT_S) as limit:
             await self._room.acquire()

@@ -40,7 +40,7 @@ REFUSAL_MAX: Final = 64 * 1024
 
 GONE: Final = 1001
 """Close code for a client when the other node breaks off or is silent (RFC 6455, section 7.4.1).
-A node that stops sends the same code. Clients then connect again."""
+When this node stops, its clients get the same code. Either way, clients connect again."""
 
 
 class ForwardedSocket:

@@ -12,8 +12,9 @@ import trio
 from pgs.http.outbound.errors import NOT_LOOKED_UP, NoResponse
 
 LOOKUPS_AT_ONCE: Final = 32
-"""Threads for look-ups that somebody waits for. Nothing else uses them, so a slow name server
-delays only the calls that need a look-up."""
+"""Threads for look-ups that somebody waits for. Only look-ups use them, so a slow name server
+delays only the calls that need a look-up. A look-up that is given up while all LOOKUPS_LEFT threads
+are in use keeps its thread of these until it ends."""
 
 LOOKUPS_LEFT: Final = 64
 """Threads for look-ups that nobody waits for any more. glibc gives up an unanswered look-up after
@@ -95,8 +96,9 @@ class _Lookup:
 class ResolverStatistics(msgspec.Struct, frozen=True):
     """What a resolver is doing.
 
-    `names`: names with a look-up that runs or waits for a thread. `waited_for`: threads of look-ups
-    that somebody waits for. `of_slow`: those of them that look up slow names. `left`: threads of
+    `names`: names with a look-up that runs or waits for a thread. `waited_for`: threads in use for
+    look-ups that somebody waits for, and for those that were given up while `left` was full.
+    `of_slow`: how many of the places for look-ups of slow names are taken. `left`: threads of
     look-ups that nobody waits for any more. `slow_names`: the name that has been slow longest comes
     first.
     """

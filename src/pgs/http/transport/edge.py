@@ -2,8 +2,8 @@
 
 It refuses malformed heads and bodies that are too long or too slow, gives each request its id, adds
 headers to responses, turns an exception into a 500 without details, and writes the access log. The
-body of its own responses is JSON: `{"error": message}`. The lane uses its settings, its request ids
-and its log.
+responses that the edge makes itself have a JSON body: `{"error": message}`. The lane uses the
+edge's settings, request ids and log.
 """
 
 from collections.abc import Callable

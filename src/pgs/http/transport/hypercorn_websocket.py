@@ -2,8 +2,9 @@
 
 - If a frame arrived before the handshake was accepted, hypercorn answered 400 and did not tell the
   handler, so the handler never ended its wait.
-- A message over the limit kept growing in memory after the close frame, and reached the application
-  only once it had ended, so that the client learnt of the limit late or never.
+- A message over hypercorn's limit kept growing in memory after the close frame.
+- A message over the application's limit, which is smaller, reached the application only once the
+  message had ended. So the client learnt of that limit late or never.
 - A frame that breaks the protocol, such as text that is not UTF-8, ended the connection without a
   close frame.
 - A segment full of empty frames was processed without letting another task run.

@@ -230,10 +230,11 @@ class LaneConnection:
         return True
 
     async def _await_end(self) -> Message:
-        """Return once the client has left, or has been silent for `read_s`.
+        """Return once the client has left, or has sent nothing for `read_s`.
 
-        It keeps what the client sends. Once it has kept `READ_BYTES`, it reads no more, and does
-        not return.
+        What the client sends meanwhile is kept. Once `READ_BYTES` are kept, this method reads no
+        more, so it cannot notice that the client leaves. It then waits until it is cancelled, which
+        happens when the call has its answer.
         """
         while len(self._raw) < READ_BYTES and await self._read():
             self._until = self._lane.now() + self._config.limits.read_s

@@ -72,9 +72,10 @@ async def list_open(core: Core, args: ItemsAfter) -> OpenPage | BadRequest:
     """Return a page of what is open.
 
     Only the node that owns a partner knows how often settlement was asked for the partner's items.
-    A call from another node gets only the items of this node's partners. If every node has answered
-    and an item is in none of the answers, it may have changed between the reads of two nodes. Then
-    the page is read again, up to `READS_MAX` times in all.
+    So the node that an operator asks sends the same command to the other nodes, and each of them
+    answers with the items of its own partners. If every node has answered and an item is in none of
+    the answers, the item may have changed between the reads of two nodes. Then the page is read
+    again, up to `READS_MAX` times in all.
     """
     after = after_of(args.after)
     if after is None:
