@@ -10,8 +10,8 @@ this account may make them, else on loopback without the faults of links. Beside
 reference settlement server, which is killed like the nodes; --embedded leaves it out. Backends of a
 dozen partners take seats, repeat calls, decide matches, and read matches and feeds, through the
 proxy and from random nodes. Two players of each partner play one match after the other over
-sockets, an admin sets prices, and every node is asked 20 times a second for which shards it
-answers. After the faults every call is repeated with its idempotency key, each feed is compared
+sockets, and an admin sets prices. Up to 20 times a second, every node is asked which shards it
+answers for. After the faults every call is repeated with its idempotency key, each feed is compared
 with what was acknowledged and with what players were told, the service's books are compared with
 the settlement server's charge by charge, and the ledger is checked. The exit code is 1 if anything
 acknowledged is missing, doubled or different, if an answer was stale, or if two nodes answered for

@@ -112,7 +112,8 @@ def measure(
 
 def _cases(on: Installation, limits: Shares, ending: ExitStack) -> dict[str, Case]:
     """Hold the nodes of an installation to their shares, and return its cases by name."""
-    owners = on.owners()  # waits until the nodes have their shards, before they are held
+    # This waits until the nodes own their shards. Only then are the nodes held to their shares.
+    owners = on.owners()
     groups = []
     for node in on.nodes:
         group = limits.group(f"{len(on.nodes)}-{node.name}", SHARE)

@@ -21,7 +21,9 @@ from pgs.domain.token_buckets import BUCKET_MAX
 
 TITLE = "One partner, and ten thousand"
 NUMBERS = (1, 100, 10_000)
-WIDE = 300  # launches in a round for each partner, above which its bucket would refuse calls
+# Calls that a partner's bucket holds. If the launches of all rounds, of two calls each, need more
+# calls of one partner, every partner gets a larger bucket.
+WIDE = 300
 
 
 @dataclass

@@ -16,7 +16,7 @@ from rich.progress import Progress
 
 TITLE = "Idle WebSockets"
 SOCKETS = 10_000
-EACH = 100  # sockets of a partner: as many mints fit into its bucket three times
+EACH = 100  # sockets of a partner, each with one mint: its bucket holds 300 calls
 AT_ONCE = 100  # handshakes at the same time
 REST_S = 60.0  # seconds of idleness: three pings of each socket
 PROTOCOL = "pgs.game.v1"

@@ -32,7 +32,7 @@ _SETTINGS: Final = {
     "wal_receiver_timeout": "'3s'",
     "wal_receiver_status_interval": "'1s'",
     "wal_retrieve_retry_interval": "'200ms'",
-    # A commit waits for the other server, whatever its name is.
+    # No commit waits for a standby until `Pair.strict` changes this to `*`: a standby of any name.
     "synchronous_standby_names": "''",
     "tcp_keepalives_idle": "1",
     "tcp_keepalives_interval": "1",

@@ -16,8 +16,8 @@ PAUSE_S: Final = 0.05
 from memory after its last beat."""
 
 ANSWER_S: Final = 0.4
-"""Seconds after which a question is given up and asked again. So when a node that was stopped
-continues, the first question that it answers was asked just before."""
+"""Seconds after which a question is given up and asked again. So the first question that a
+stopped node answers when it continues was asked at most this long before."""
 
 ROUNDING_S: Final = 0.001
 

@@ -60,7 +60,10 @@ class Players(Threads):
 
     @property
     def replaced(self) -> int:
-        """How many open sockets were closed when the service read a given-up handshake late."""
+        """How many open sockets the service closed for an older handshake that it read late.
+
+        The player had given that handshake up, but the service took it for a newer socket.
+        """
         return sum(side.replaced for match in self.matches for side in match.sides)
 
     def _work(self) -> None:

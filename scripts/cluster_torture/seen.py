@@ -42,7 +42,7 @@ class Side(msgspec.Struct):
         return f"{self.player_id} saw {known} as move {number} of {self.match_id}, and then {move}"
 
     def see_all(self, ply: int, moves: Sequence[str]) -> list[str]:
-        """Note the moves of a snapshot; return what is wrong if a move seen before is missing."""
+        """Note the moves of a snapshot; return what contradicts the moves seen before."""
         first = ply - len(moves)
         wrong = [self.see(first + place, move) for place, move in enumerate(moves)]
         if self.moves and ply <= max(self.moves):

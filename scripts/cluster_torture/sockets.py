@@ -96,7 +96,7 @@ class Player:
         return False
 
     def _closed(self, reason: CloseReason) -> None:
-        """Note a close, unless its reason is that the node goes away."""
+        """Count a socket that a given-up handshake replaced; report any other close as a fault."""
         if reason.code == _REPLACED and self.side.given_up:
             self.side.replaced += 1
         else:

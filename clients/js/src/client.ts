@@ -21,8 +21,8 @@ export function newIdempotencyKey(): string {
 }
 
 /**
- * Calls the service with one key. A call that fails throws `PgsError`; if the reason may pass, the
- * call is repeated first.
+ * Calls the service with one key. A call that fails throws `PgsError`. If the same call may succeed
+ * later, it is repeated before the error is thrown.
  */
 export class Client {
   readonly baseUrl: string;

@@ -28,7 +28,10 @@ export class NoAnswer extends PgsError {
   }
 }
 
-/** An answer came that the service does not give, such as a redirect or a proxy's page. */
+/**
+ * An answer came that the service does not give to this call: for example a redirect, a proxy's
+ * page, or the answer to another call.
+ */
 export class UnexpectedAnswer extends PgsError {
   override name = 'UnexpectedAnswer';
 

@@ -4,7 +4,8 @@ import { WebSocketTransport } from "@colyseus/ws-transport";
 
 class Pair extends Room {
   maxClients = 2;
-  // Nobody connects in the benchmark: a room would otherwise end when its reservations expire.
+  // In seconds, longer than a round takes. Nobody connects in the benchmark, so a room ends when
+  // its reservations expire.
   seatReservationTimeout = 600;
 }
 

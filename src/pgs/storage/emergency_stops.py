@@ -1,7 +1,7 @@
 """Reads and writes the marks of emergency stops whose open play is not closed yet.
 
-An environment's generation is the number of its emergency stops so far. A mark holds the generation
-that its stop began.
+An environment's generation is the number of its emergency stops so far. Each stop adds one to the
+generation, and the stop's mark holds the new number.
 """
 
 from typing import Any

@@ -129,7 +129,7 @@ class _Chain(msgspec.Struct):
     A row continues the chain if it has the next number, and its hash is right for its fields and
     the hash of the row before it. `seq`, `row_id`, `hash`: those of the chain's last row. `whole`:
     whether no row is outside the chain. `odd`: the least number of a row outside the chain. A row
-    that was altered by hand may have a text as its number, which does not count.
+    that was altered by hand may have a text as its number; `odd` leaves such rows out.
     """
 
     seq: int = 0

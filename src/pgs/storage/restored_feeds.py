@@ -15,10 +15,10 @@ FEED_GAP: Final = 10**9
 copy that is at most a day old is safe even if the clock is wrong."""
 
 POSITIONS_A_SECOND: Final = 1_000_000
-"""Positions for each second from FEED_EPOCH to the first start on a copy. The copy's feeds continue
-above that number of positions. No service writes so many rows a second, so every position issued
-before is lower than the new ones, even after several restores of the same copy. Positions stay
-below 2^53 for 285 years."""
+"""Positions that a feed is taken to have used in each second since FEED_EPOCH. The first start on a
+copy multiplies them by the seconds since FEED_EPOCH, and the copy's feeds continue above the
+product. No service writes so many rows a second, so every position issued before is lower than the
+new ones, even after several restores of the same copy. Positions stay below 2^53 for 285 years."""
 
 FEED_EPOCH: Final = 1_735_689_600
 """Unix time of 2025-01-01. No feed is older."""

@@ -174,9 +174,11 @@ def _bounds(span: Span, before: TimedMatch | None) -> Params:
         "before_ended_at": edge[0],
         "before_match_id": edge[1],
         "first_id": ids.first_id(ids.MATCH, span.since),
-        # Running matches with ids below this bound are older than `edge`. The bound is `edge[1]` if
-        # that id was made in the second `edge[0]`. Otherwise it is the first id of that second:
-        # `edge` is then the end of the span, or its match was made earlier and only ended then.
+        # Running matches with ids below this bound are older than `edge`. If the id `edge[1]` was
+        # made in the second `edge[0]`, the bound is `edge[1]`. If `edge[1]` is empty, or was made
+        # in an earlier second than the one in which the match ended, the bound is the first id of
+        # the second `edge[0]`. If `edge[1]` was made later, because the clock was set back, the
+        # bound is the end of the second `edge[0]`.
         "before_id": min(max(edge[1], earliest), ids.first_id(ids.MATCH, edge[0] + 1)),
     }
 

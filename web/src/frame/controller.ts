@@ -211,7 +211,8 @@ export class Controller {
   #onWelcome(play: Play): void {
     const shown = runningMatchId(play);
     this.#join(shown);
-    // That join takes the match on the screen, or the oldest one. The others stay off the screen.
+    // The join above is for the match on the screen or, if none is shown, for the oldest one. Other
+    // matches are joined too, but not shown.
     const running = (play.session?.matches ?? []).map((match) => match.matchId);
     const others = running.filter((id, at) => (shown === null ? at > 0 : id !== shown));
     for (const matchId of others.slice(0, OTHERS_MAX)) {

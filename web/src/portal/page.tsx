@@ -66,7 +66,7 @@ const AGAIN_MS = 10_000;
 
 export const READ_AGAIN = 'pgs-read-again';
 
-/** Reads everything that is shown again. */
+/** Reads again everything that is shown. */
 export const readAllAgain = () => dispatchEvent(new Event(READ_AGAIN));
 
 /** Whether the same read may succeed later. */
@@ -119,7 +119,7 @@ export function useRetry(error: unknown, readAgain: () => Promise<void>): void {
   }, [error, readAgain]);
 }
 
-/** Reads again whenever everything that is shown is read again. `wanted`: whether to do so. */
+/** Reads again after each call of `readAllAgain`. `wanted`: whether to do so. */
 export function useReadWithAll(readAgain: () => Promise<void>, wanted = true): void {
   useEffect(() => {
     if (!wanted) return;

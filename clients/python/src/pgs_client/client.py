@@ -51,8 +51,8 @@ WAIT_S = 20
 class Client:
     """Calls the service with one key. Threads may share it. A call that fails raises `PgsError`.
 
-    If the reason may pass, the call is repeated first. Close the client at the end, or use it in a
-    `with` statement. `transport` replaces the network, for tests.
+    If the same call may succeed later, it is repeated before the error is raised. Close the client
+    at the end, or use it in a `with` statement. `transport` replaces the network, for tests.
     """
 
     def __init__(

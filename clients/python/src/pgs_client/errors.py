@@ -23,7 +23,10 @@ class NoAnswer(PgsError):
 
 
 class UnexpectedAnswer(PgsError):
-    """An answer came that is not from the service, such as a redirect or a proxy's page."""
+    """An answer came that the service does not give to this call.
+
+    For example a redirect, a proxy's page, or the answer to another call.
+    """
 
     def __init__(self, message: str, *, may_pass: bool) -> None:
         super().__init__(message)

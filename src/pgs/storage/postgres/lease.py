@@ -31,8 +31,8 @@ SHARD_LOCKS: Final = 1
 
 STOPPING: Final = 4
 """Class of the advisory locks of nodes that are stopping. Such a lock tells the other nodes that
-its node takes no shards. The node's row cannot tell them: the row of a drained node must stay
-`draining`, and an operator may set it to `up` while the node stops."""
+its node takes no shards. The node's row alone cannot tell them: while a drained node stops, its row
+stays `draining`, and an operator may even change that to `up`."""
 
 END_MS: Final = 2000
 """Milliseconds for which the server waits until a session that it ends is gone. A session that
@@ -40,8 +40,8 @@ waits for its standby takes longest."""
 
 State = Literal["up", "draining", "stopping"]
 """What a look shows of a node: only one that is `up` takes shards. `draining` stays until an
-operator ends it. `stopping` stays until the node's next session. A drained node is `stopping` only
-until its session ends, and then `draining` again."""
+operator ends it. `stopping` stays until the node's next session. A drained node is an exception:
+it is `draining` again as soon as the session in which it stops has ended."""
 
 
 def _locks(alias: str, *classes: int) -> str:
@@ -106,8 +106,8 @@ _FREE: Final = (
     "update shard set state = 'free' where shard = any ($1::bigint[]) and node = $2 "
     "and session = $3::bigint returning shard"
 )
-# The notice is sent after the unlocking: it waits for the end of its transaction, but a session's
-# lock is released immediately.
+# The locks are released immediately, but the notice is sent at the end of the transaction. So the
+# other nodes get the notice when the shards are unlocked already.
 _UNLOCK: Final = (
     f"select count(*), {_TOLD} from unnest($1::int[]) as s "  # noqa: S608  only constants
     f"where pg_advisory_unlock({SHARD_LOCKS}, s)"

@@ -22,7 +22,8 @@ from pgs.storage.transactions import StoreOutage
 
 _NO_TABLE: Final = "42P01"
 
-# Only from these two states: a node that is stopping must go on stopping.
+# A row that says `stopping` stays so until the node's next session. The row of a drained node that
+# stops says `draining` and may change: the other nodes see by its lock (`STOPPING`) that it stops.
 _MARK: Final = (
     "update node set state = $1 where name = $2 and state in ('up', 'draining') returning name"
 )

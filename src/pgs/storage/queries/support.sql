@@ -44,8 +44,9 @@ order by seat.seq desc
 limit :page_size;
 
 -- The same lists for seats in a match whose money is not recorded yet, in the same blocks. The
--- conditions on status and rake repeat those of the index. Two of the queries look through all such
--- seats of the environment, usually few. All three return those of the blocks in no order.
+-- conditions on status and rake repeat those of the index. The queries without a player look
+-- through all such seats of the environment, which are usually few. All three return only seats of
+-- the blocks, in no particular order.
 
 -- name: matches_unrecorded
 select seq, match_id

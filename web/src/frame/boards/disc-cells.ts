@@ -59,7 +59,7 @@ export function startBoard(
   return { board: Array.from({ length: rows }, (_, row) => rowAt(row)) };
 }
 
-/** Returns a state with a cell owned by a side, and nothing but its board. */
+/** Returns a new state after a side has taken a cell. The new state has only the board. */
 export function occupy(
   state: unknown,
   id: string | null,

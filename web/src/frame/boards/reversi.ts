@@ -39,7 +39,7 @@ export const reversi: Adapter = {
   },
 };
 
-/** Returns the state after a side has placed a disc, with the discs between its own turned. */
+/** Returns the state after a side has placed a disc and turned the discs that are enclosed. */
 function turnDiscs(state: unknown, move: string, side: Side): object {
   const next = occupy(state, move, side);
   const [left, bottom] = [move.charCodeAt(0) - 97, Number(move.slice(1)) - 1];

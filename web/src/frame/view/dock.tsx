@@ -70,7 +70,7 @@ export function Dock({ published, controller, inert, silent, onResign }: DockPro
 
 /**
  * Buttons that step through the moves, and lead back to the newest position. They keep their
- * places: the third one stands where the flag is otherwise.
+ * places: the third one takes the place of the button that resigns.
  */
 function Steps({ published, controller }: Pick<DockProps, 'published' | 'controller'>) {
   const locale = useLocale();

@@ -77,7 +77,7 @@ export function matchColumns(
   ];
 }
 
-/** Returns the players of seats: `ana beat ben` of both where one has won, else `ana and ben`. */
+/** Returns players as text: `ana beat ben` if there are two and one has won, else `ana and ben`. */
 export function playersOf(seats: Match['seats']): string {
   const winner = seats.find(({ result }) => result === 'won');
   const both = winner !== undefined && seats.length === 2;

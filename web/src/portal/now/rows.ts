@@ -29,7 +29,10 @@ export function passes(filter: Filter, event: LiveEvent): boolean {
   return event.kind === kinds[filter];
 }
 
-/** Whether a refusal belongs to this call. Its path has names where the call's path has ids. */
+/**
+ * Whether a refusal belongs to this call. The refusal's path has placeholders, such as `{seat_id}`,
+ * where the call's path has ids.
+ */
 function isOf(refusal: LiveEvent, call: LiveEvent): boolean {
   if (refusal.kind !== 'refusal' || call.kind !== 'call') return false;
   const named = refusal.path.split('/');

@@ -30,7 +30,10 @@ export interface Filters {
 
 const dayOf = (text: string | null) => (text !== null && isDay(text) ? text : '');
 
-/** Returns the filters of an address. If one of the days is missing, the range is the longest. */
+/**
+ * Returns the filters of an address. If only one day is given, the range starts or ends on that day
+ * and has as many days as are allowed.
+ */
 export function filtersOf(query: URLSearchParams): Filters {
   const status = STATUSES.find(([name]) => name === query.get('status'))?.[0] ?? '';
   const [from, to] = [dayOf(query.get('from')), dayOf(query.get('to'))];

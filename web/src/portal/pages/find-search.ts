@@ -120,7 +120,10 @@ export async function search(api: Reader, wanted: Wanted): Promise<Found[]> {
 export interface Searched {
   text: string;
   here: Found[];
-  /** What the other environment has. It is searched only if this one has nothing. */
+  /**
+   * What the other environment has. It is searched only if this one has nothing and no filter is
+   * set.
+   */
   there: Found[];
 }
 

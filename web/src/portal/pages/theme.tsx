@@ -82,7 +82,7 @@ function Editor(props: EditorProps) {
   const faults = faultsOf(theme);
   const sent = useRef(theme);
   const found = refusedField(doing.error);
-  // A field that was changed since is not the one that was refused.
+  // Once the field has been changed, its value is no longer the one that was refused.
   const field = found?.field as keyof Theme;
   const stands = found !== null && sent.current[field] === theme[field];
   const refused = stands ? found : null;

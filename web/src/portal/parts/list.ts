@@ -26,8 +26,8 @@ export interface List<T> {
   error: unknown;
   more(): void;
   /**
-   * Reads again as many entries as the list has, and those that a read which failed was to add.
-   * Does nothing while a read is under way.
+   * Reads the list again from its start: as many entries as it has, and if the last read failed,
+   * also the entries that it should have added. Does nothing while a read is under way.
    */
   readAgain(): Promise<void>;
 }

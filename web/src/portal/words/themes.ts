@@ -60,7 +60,7 @@ const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stri
 export const changedFields = (one: Theme, other: Theme) =>
   FIELDS.filter((name) => !same(one[name], other[name]));
 
-/** Returns `theirs`, with each field that `mine` has changed since `base` taken from `mine`. */
+/** Returns `theirs`, but each field in which `mine` differs from `base` has the value of `mine`. */
 export function merged(base: Theme, theirs: Theme, mine: Theme): Theme {
   const fields = changedFields(base, mine).map((name) => [name, mine[name]]);
   return { ...theirs, ...Object.fromEntries(fields) };

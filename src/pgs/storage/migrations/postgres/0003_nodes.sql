@@ -1,6 +1,6 @@
--- The nodes of an installation, and what each shard's last owner wrote. The locks of the writers'
--- sessions tell which node owns a shard now; these rows do not. Only PostgreSQL has these tables,
--- because a database of SQLite belongs to one process.
+-- The nodes of an installation, and for each shard a row that its last owner wrote. The locks of
+-- the writers' sessions tell which node owns a shard now; these rows do not. Only PostgreSQL has
+-- these tables, because a database of SQLite belongs to one process.
 create table node (
   name text collate "C" primary key,
   number bigint not null unique check (number between 1 and 2147483647),
