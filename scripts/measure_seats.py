@@ -224,7 +224,8 @@ def _section(costs: list[Cost], most: float) -> str:
     verdict = "holds" if all(cost.taken <= most for cost in costs) else "is **exceeded**"
     lines += paragraph(
         f"The limit is {most:g} MB: it {verdict}. Seats are rows. In memory, a seats actor keeps "
-        "only its sequence numbers and the seats that wait."
+        "only its sequence numbers and the seats that wait. Up to 16 MB of what is taken are pages "
+        "of the database that the writer keeps."
     )
     return "\n".join(lines)
 

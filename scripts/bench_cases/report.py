@@ -97,7 +97,8 @@ def feed_section(costs: FeedCosts, calls: int) -> tuple[str, dict[str, Any]]:
             f"{costs.page_bytes:,} bytes each. A page takes **{page:.0f} µs** of processor time "
             f"(median of the rounds), so one core serves **{1e6 / page:,.0f}** pages a second. "
             "The pages are read again and again, so their rows are in the service's memory. A page "
-            "that is read for the first time takes about twice as long (decisions/0019-store.md)."
+            "that is read for the first time takes about two and a half times as long "
+            "([decision 0019](decisions/0019-store.md))."
         ),
     ]
     return "\n".join(text), {"pageUs": costs.page, "pageBytes": costs.page_bytes}

@@ -18,8 +18,8 @@ export const QUIET_MS = 1000;
 
 /**
  * Milliseconds that a call may take. `answerMs` exceeds the 10 seconds for which the service waits
- * for its settlement. It does not apply to a call that is held for the feed: such a call may take
- * `heldMarginMs` longer than it is held.
+ * for its settlement. It does not apply to a call that the service is asked to hold until the feed
+ * has news: such a call may take the time for which it is to be held, and `heldMarginMs` more.
  */
 export interface Timeouts {
   readonly answerMs: number;

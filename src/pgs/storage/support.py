@@ -17,13 +17,14 @@ from pgs.storage.seats import find_head
 from pgs.storage.transactions import Params
 
 LAST_SECOND = 2**32 - 1
-"""Seconds from the epoch to the end of a span that has none: in the year 2106."""
+"""Seconds from the epoch to the end of a span for which no end is given: in the year 2106."""
 
 BLOCK = 256
 """Seats in a block. The indexes of players and of references divide the seats of a partner by their
 sequence into such blocks. A look-up visits one block after the other in about two microseconds
-each, at most 8 ms in all for a partner with a million seats. A look-up for no player takes up to
-1 ms more for each thousand of the partner's seats whose money is not recorded yet."""
+each, at most 8 ms in all for a partner with a million seats. A look-up that names no player, such
+as one by reference, takes up to 1 ms more for each thousand of the partner's seats whose money is
+not recorded yet."""
 
 BLOCKS_AT_FIRST = 4
 """Blocks that are read first: enough for a page of the newest matches."""
