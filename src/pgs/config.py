@@ -218,10 +218,7 @@ def _check_known(field: str, name: str, near: list[str]) -> None:
 
 
 def _check_kind(field: str, value: object) -> bool:
-    """Return False for an empty optional path, which names no file, else True.
-
-    Raises `BadSettings` if the value has the wrong type, or is empty where a path is required.
-    """
+    """Return False for an empty optional path, which names no file. Raises `BadSettings`."""
     name, kind = _variable(field), _KINDS[field]
     if kind is int:
         number = isinstance(value, int) and not isinstance(value, bool)

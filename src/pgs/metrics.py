@@ -161,7 +161,7 @@ class _CoreGauges(Collector):
         )
         yield GaugeMetricFamily(
             "pgs_writer_stalled",
-            "1 while a commit takes too long",
+            "1 while a transaction waits too long for its commit, or when the writer has ended",
             value=int(parts.database.writer.stalled()),
         )
 
