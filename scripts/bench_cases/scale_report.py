@@ -66,7 +66,7 @@ def noise_section(found: Noise, seconds: float) -> tuple[str, dict[str, Any]]:
             f"partner takes seats over {NOISY_CONNECTIONS} connections as fast as it is answered. "
             f"Its bucket refuses **{found.refused / max(1, found.answered):.0%}** of its calls. "
             "Times of the quiet partner's seats; medians of "
-            f"{len(found.alone)} rounds, which take turns."
+            f"{len(found.alone)} rounds of each case, the two cases in turn."
         ),
         "",
         "| The quiet partner | p50, ms | p99, ms |",

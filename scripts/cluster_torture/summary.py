@@ -44,8 +44,8 @@ def _sentences(run: Run, faults: int, seed: int, found: list[str]) -> list[str]:
         sentences.append(
             f"{len(run.players.matches)} matches were played with {run.players.moves} moves over "
             f"sockets. Open sockets were lost {run.players.drops} times. {run.players.replaced} of "
-            "them were closed because the service read a handshake late that the player had "
-            "already given up, and took it for the player's newest socket."
+            "these losses had this cause: the service read a handshake that the player had already "
+            "given up, took it for the player's newest socket, and closed the open one."
         )
     if run.claims.answers:
         sentences.append(f"The nodes said {run.claims.answers} times for which shards they answer.")

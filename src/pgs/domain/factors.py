@@ -4,9 +4,9 @@ A `Factor` is everything that is kept of one member's authenticator. This module
 plain text: secrets are sealed, and a code is given as the time steps that it matched
 (`pgs.domain.totp`).
 
-Every `now` here is the real time, which may go back. A window or a lock that begins in the future,
-and a step that is more than `STEPS_AHEAD` ahead, were recorded while the clock was ahead, and are
-ignored.
+Every `now` here is the real time, which may go back. A window or a lock that begins in the future
+was recorded while the clock was ahead, and is ignored. The step of the last accepted code is also
+ignored if it is more than `STEPS_AHEAD` ahead of the present step.
 """
 
 from typing import Final, Literal
@@ -46,8 +46,9 @@ WINDOWS_MAX: Final = 8
 time."""
 
 STEPS_AHEAD: Final = 1
-"""Steps of 30 seconds by which a recorded step may be ahead of the present one, because the clock
-was corrected by some seconds. A step that is further ahead was recorded by a wrong clock."""
+"""Steps of 30 seconds by which the step of the last accepted code may be ahead of the present step,
+because the clock was corrected by some seconds. A step that is further ahead was recorded by a
+wrong clock, and is ignored."""
 
 
 class Window(msgspec.Struct, frozen=True, array_like=True):
