@@ -29,6 +29,32 @@ NO_ROOM_S = 60.0
 log = structlog.get_logger("pgs.readiness")
 
 
+class _Probe:
+    """One commit that tells whether the database can be written. Checks share a running probe."""
+
+    def __init__(self) -> None:
+        self.ends_by = trio.current_time() + PROBE_S
+        self.succeeded = False
+        self._ended = trio.Event()
+
+    async def run(self, core: Core) -> None:
+        """Make the commit."""
+        try:
+            await core.parts.database.writer.submit(beat())
+            self.succeeded = True
+        except (StoreOutage, WriterFull):
+            core.parts.on_event("readiness_probe_failed")
+            log.exception("readiness_probe_failed")
+        finally:
+            self._ended.set()
+
+    async def has_succeeded(self) -> bool:
+        """Return whether the commit has succeeded; False if it has not by `ends_by`."""
+        with trio.move_on_at(self.ends_by):
+            await self._ended.wait()
+        return self.succeeded
+
+
 class Readiness:
     """Whether the service is ready.
 
@@ -42,7 +68,7 @@ class Readiness:
         self.verifier: IdentityVerifier | None = None  # None without an issuer
         self._draining = False
         self._no_room_at = float("-inf")
-        self._probing = False
+        self._probe: _Probe | None = None  # one that has not ended
 
     def started(self, core: Core) -> None:
         """Note that the listeners take calls."""
@@ -103,34 +129,32 @@ class Readiness:
         if limit.cancelled_caught:
             return f"starting: {', '.join(self.core.chores.not_yet_run())}"
         core, writer = self.core, self.core.parts.database.writer
-        if self._probing or writer.stalled():
-            return "unable to write"  # an earlier probe or commit still hangs: do not start another
+        if writer.stalled():
+            return "unable to write"
         if lost := core.parts.database.lost():
             return f"data lost: {lost}"
         if writer.damaged:
             return "unable to write"
-        outcome: list[bool] = []
-        done = trio.Event()
-
-        async def probe() -> None:
-            try:
-                await writer.submit(beat())
-                outcome.append(True)
-            except (StoreOutage, WriterFull):
-                core.parts.on_event("readiness_probe_failed")
-                log.exception("readiness_probe_failed")
-            finally:
-                self._probing = False
-                done.set()
-
-        self._probing = True
-        core.parts.system.spawn(probe)
-        with trio.move_on_after(PROBE_S):
-            await done.wait()
+        written = await self._probe_of(core).has_succeeded()
         # The write comes before the read: with PostgreSQL it opens the writer's next session if the
         # last one has ended, and reads then go to the same server as the writer.
-        if not outcome or writer.failed_within(FAILED_RECENTLY_S):
+        if not written or writer.failed_within(FAILED_RECENTLY_S):
             return "unable to write"
         if await core.parts.database.reader.still_fails():
             return "unable to read"
         return None
+
+    def _probe_of(self, core: Core) -> _Probe:
+        """Return the probe that runs, or begin one. So a writer that hangs holds only one probe."""
+        if self._probe is not None:
+            return self._probe
+        probe = self._probe = _Probe()
+
+        async def run() -> None:
+            try:
+                await probe.run(core)
+            finally:
+                self._probe = None
+
+        core.parts.system.spawn(run)
+        return probe

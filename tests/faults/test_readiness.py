@@ -7,6 +7,7 @@ from typing import Any
 import apsw
 import pytest
 import trio
+from trio.testing import wait_all_tasks_blocked
 
 from pgs.service_readiness import FAILED_RECENTLY_S, Readiness
 from pgs.storage.heartbeat import beat
@@ -85,6 +86,29 @@ async def test_a_writer_that_hangs_makes_the_service_unready_and_probes_do_not_p
             assert await _alive(service) == 200
             held.released.set()
             await _until_ready_says(service, 200)
+
+
+async def test_checks_at_the_same_time_share_one_probe_and_have_the_same_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pgs.service_readiness.PROBE_S", PATIENCE_S)
+    async with in_process(tmp_path) as service:
+        readiness = Readiness()
+        readiness.started(service.core)
+        held = HeldWriter(service.core.parts.database.writer)
+        reasons: list[str | None] = []
+
+        async def check() -> None:
+            reasons.append(await readiness.why_not())
+
+        with writer_of(service.core, held):
+            async with trio.open_nursery() as nursery:
+                for _ in range(3):
+                    nursery.start_soon(check)
+                await wait_all_tasks_blocked()
+                held.released.set()
+            assert reasons == [None] * 3
+            assert held.held == 1
 
 
 async def test_a_stalled_writer_makes_the_service_unready(
