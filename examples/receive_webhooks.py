@@ -49,8 +49,9 @@ class Receiver(ThreadingHTTPServer):
         self.secret = secret
         self.status = status
         if tls is not None:
-            # With do_handshake_on_connect the accepting thread would do every handshake, without a
-            # time limit. Without it the first read does the handshake, in the connection's thread.
+            # With do_handshake_on_connect, the thread that accepts connections would also do every
+            # handshake, without a time limit. So this option is off: the first read then does the
+            # handshake, in the thread of the connection, where SOCKET_TIMEOUT_S applies.
             self.socket = tls.wrap_socket(
                 self.socket, server_side=True, do_handshake_on_connect=False
             )

@@ -82,14 +82,15 @@ def main(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="The document to write; without --quick docs/benchmarks.md."
+            metavar="FILE",
+            help="The document to write. Without one: docs/benchmarks.md, or none with --quick.",
         ),
     ] = None,
     json: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write every round's figures there.")
     ] = None,
 ) -> None:
-    """Measure launches, feed pages and waits, engines and nodes, and many partners and sockets."""
+    """Measure the cases, one after the other, and write a section of the document for each."""
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
         logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),

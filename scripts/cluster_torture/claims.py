@@ -12,12 +12,12 @@ from cluster_parts.cluster import Cluster
 from cluster_torture.threads import Threads
 
 PAUSE_S: Final = 0.05
-"""Seconds between two questions to a node: some thirty within the time for which a node answers
-from memory after its last beat."""
+"""Seconds between two questions to a node. About thirty questions fit into the time for which a
+node answers from memory after its last beat."""
 
 ANSWER_S: Final = 0.4
-"""Seconds after which a question is given up and asked again. So the first question that a
-stopped node answers when it continues was asked at most this long before."""
+"""Seconds to wait for an answer. After that the question is given up, and a new one is asked. So
+when a stopped node continues, the question that it answers is at most this old."""
 
 ROUNDING_S: Final = 0.001
 
@@ -27,11 +27,13 @@ _REMEMBERED: Final = 16
 class Claims:
     """For which shards each node has certainly answered, and when.
 
-    A node's answer names its shards, and says for how many seconds it has answered for each without
-    a break: say, for 30 s. The node finds this out at some moment between our question and its
-    answer. So it certainly answered for the shard from 30 s before the answer arrived until the
-    question was sent, however long both were on the way. If such times of two nodes overlap, both
-    answered for the shard at the same time. All times come from this machine's one monotonic clock.
+    A node's answer names its shards, and says for how many seconds the node has answered for each
+    of them without a break: say, for 30 s. The node counts these seconds at some moment after the
+    question was sent and before the answer arrives. So there is a time in which the node certainly
+    answered for the shard, however long question and answer were on the way. This time begins 30 s
+    before the answer arrives, and ends when the question is sent. If such times of two nodes
+    overlap, both nodes answered for the shard at the same moment. All times come from this
+    machine's one monotonic clock.
     """
 
     def __init__(self) -> None:

@@ -91,7 +91,10 @@ class Faults:
         standby.start()
 
     def promote(self) -> None:
-        """The standby is promoted while the old primary still runs; that one follows later."""
+        """The standby is promoted while the old primary still runs.
+
+        Later the old primary is ended, and becomes the standby of the new one.
+        """
         old = self._cluster.pair.promote()
         self._pause(6, 9)
         old.end(signal.SIGQUIT)

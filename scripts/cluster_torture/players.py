@@ -60,9 +60,10 @@ class Players(Threads):
 
     @property
     def replaced(self) -> int:
-        """How many open sockets the service closed for an older handshake that it read late.
+        """How many open sockets the service closed because it read an older handshake late.
 
-        The player had given that handshake up, but the service took it for a newer socket.
+        The player had given the older handshake up before opening the socket. The service read that
+        handshake afterwards, took it for the player's newest socket, and closed the open one.
         """
         return sum(side.replaced for match in self.matches for side in match.sides)
 

@@ -80,7 +80,8 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Operator commands", ("operator/", "cli/", "doctor/")),
     ("The demo and its identity provider", ("demo/", "devissuer/")),
 )
-"""Headings in the order of the page, each with path parts. The first match is a file's heading."""
+"""Headings, each with parts of paths. A limit stands below the first heading of which one part is
+in the path of the limit's file. The page has each heading once, in the order of this list."""
 
 NOT_LIMITS = (
     "Bit mask",

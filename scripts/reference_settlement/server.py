@@ -103,7 +103,8 @@ class Server:
         if isinstance(wanted, Payout):
             return self._books.pay(wanted, "confirmed", ready_at, now)
         outcome = "declined" if luck.hits("decline") else "confirmed"
-        return self._books.charge(wanted, outcome, ready_at, now)  # type: ignore[arg-type]  # both
+        # mypy infers `str` for `outcome`, although both texts are values of `Outcome`.
+        return self._books.charge(wanted, outcome, ready_at, now)  # type: ignore[arg-type]
 
     def _find(self, noun: str, name: str, now: float) -> Status | None:
         if noun == "charges":

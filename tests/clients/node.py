@@ -10,7 +10,7 @@ from tests.conventions.tree import ROOT
 
 JS = ROOT / "clients" / "js"
 
-# scripts/web installs Node here if the machine has none.
+# If the machine has no Node that is new enough, scripts/web installs one into .venv.
 ENVIRONMENT = {**os.environ, "PATH": f"{os.environ['PATH']}:{ROOT / '.venv' / 'bin'}"}
 
 

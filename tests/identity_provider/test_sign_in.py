@@ -88,7 +88,7 @@ class _UntilCallback(HTTPRedirectHandler):
 @contextmanager
 def provider(*options: str) -> Iterator[Issuer]:
     """Run a provider for a block."""
-    own = ROOT / ".venv" / "bin" / "node"  # scripts/web installs it where the machine has none
+    own = ROOT / ".venv" / "bin" / "node"  # there if the machine's is missing or too old
     node = str(own) if own.exists() else find_tool("node")
     installed = subprocess.run(
         [ROOT / "scripts" / "identity_provider"], capture_output=True, check=False, timeout=300

@@ -11,8 +11,9 @@ const USER_AGENT = 'pgs-client-js/0.1.0';
 const KEY = /^pgs_(test|live)_[0-9A-Za-z]{46}$/;
 
 /**
- * Milliseconds to wait after an empty page that came at once, although the service was asked to
- * hold the call, and after a 429 that does not say how long to wait.
+ * Milliseconds to wait after a 429 that does not say how long to wait. `follow` also waits this
+ * long after an empty page that came sooner than this: the service has not held the call, and
+ * `follow` must not call it again and again without a pause.
  */
 export const QUIET_MS = 1000;
 

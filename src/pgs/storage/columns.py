@@ -131,8 +131,9 @@ def expand(sql: str) -> str:
     `:partner_id, :environment, ...`, and `{changes of seat}` becomes `status = :status, ...`;
     `{changes of seat in match}` has fewer columns.
     `{sums of totals}` adds the values of an insert to an existing row, `{summed totals}` adds up
-    rows, `{figures of totals}` lists what is added up, and `{unequal totals}` is true if one of the
-    sums is not zero. `{ids}` becomes `:id_0, :id_1, ...`, see `ids_of`.
+    rows, and `{figures of totals}` lists what is added up. `{unequal totals}` is true if one of the
+    sums is not zero: it is for a query that subtracts figures from the totals, where zero shows
+    that the two are equal. `{ids}` becomes `:id_0, :id_1, ...`, see `ids_of`.
     """
     sql = sql.replace("{ids}", ", ".join(f":id_{number}" for number in range(IDS_AT_ONCE)))
     for table, columns in COLUMNS.items():

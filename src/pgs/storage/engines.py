@@ -145,7 +145,11 @@ class KeptShards(Protocol):
     """What this node has done since its start."""
 
     def beat_age(self, now: float) -> float:
-        """Return the seconds since the last committed beat was sent; infinity without a session."""
+        """Return the seconds since this node sent its last committed beat.
+
+        A beat is a small commit: it shows the other nodes that this node works. While this node has
+        no session with the database, the result is infinity.
+        """
 
     @property
     def owned(self) -> frozenset[int]:

@@ -175,11 +175,13 @@ def _bounds(span: Span, before: TimedMatch | None) -> Params:
         "before_ended_at": edge[0],
         "before_match_id": edge[1],
         "first_id": ids.first_id(ids.MATCH, span.since),
-        # Running matches with ids below this bound are older than `edge`. If the id `edge[1]` was
-        # made in the second `edge[0]`, the bound is `edge[1]`. If `edge[1]` is empty, or was made
-        # in an earlier second than the one in which the match ended, the bound is the first id of
-        # the second `edge[0]`. If `edge[1]` was made later, because the clock was set back, the
-        # bound is the end of the second `edge[0]`.
+        # `edge` is a time in seconds and the id of a match, which may be empty. A running match is
+        # older than `edge` if its id is below this bound. There are three cases:
+        # - The id in `edge` was made in the second of `edge`. The bound is that id.
+        # - The id is empty, or it was made earlier, because the match of `edge` has ended, and the
+        #   second is that of its end. The bound is the first id of that second.
+        # - The id was made later, because the clock was set back before the match ended. The bound
+        #   is the first id of the next second.
         "before_id": min(max(edge[1], earliest), ids.first_id(ids.MATCH, edge[0] + 1)),
     }
 

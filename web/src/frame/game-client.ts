@@ -187,8 +187,9 @@ export class GameClient {
 
   /**
    * Returns the most by which the server's clock can be ahead of this machine's, in milliseconds.
-   * The `Date` header has whole seconds, so the server's time can be up to a second later than it
-   * says. With the latest possible time, no clock shows more than is left.
+   * The `Date` header has whole seconds, so the server's time can be up to a second later than the
+   * header says. The latest possible time is taken, so that no clock shows more time than a player
+   * has left.
    */
   #clockAhead(answer: Response, sentAt: number): number {
     const date = Date.parse(answer.headers.get('Date') ?? '');

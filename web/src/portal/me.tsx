@@ -1,4 +1,7 @@
-/** The dialog about the caller: who is signed in, the authenticator, the colours, the keys. */
+/**
+ * The dialog about the caller: who is signed in, the authenticator, the colours, and whether single
+ * keys of the keyboard are shortcuts.
+ */
 
 import { useState } from 'preact/hooks';
 import type { Account } from './api';

@@ -64,7 +64,11 @@ export function Rail({ account, place, banners, onLeave }: RailProps) {
   );
 }
 
-/** Returns the address after a switch: the same page, or the list of a page about one thing. */
+/**
+ * Returns the address to which the switch to the other environment leads. From a page about one
+ * thing it is the page that lists such things. From a page of the whole account, and from one that
+ * the other environment does not have, it is Home. From any other page it is the same page.
+ */
 function sameIn(other: Environment, route: Route): string {
   if (route.list !== undefined) return linkTo(other, route.list);
   const here = !route.whole && route !== NOWHERE && (route.only ?? other) === other;

@@ -76,8 +76,8 @@ function useAccount(api: Api) {
 }
 
 /**
- * Reads again when the window gets the focus or the browser a connection, unless input is unsaved
- * or a dialog is open.
+ * Reads again when the window gets the focus, and when the browser is online again, unless input is
+ * unsaved or a dialog is open.
  */
 function useFocusReads(): void {
   useEffect(() => {

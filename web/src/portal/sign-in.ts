@@ -139,8 +139,9 @@ export class SignIn {
   }
 
   /**
-   * Takes the answer of the issuer in this page's address. The path from which the sign-in was
-   * begun is then the address, even if the sign-in has failed: an invite's link is not lost.
+   * Signs in with the issuer's answer, which is in this page's address. First the address is set
+   * back to the one from which the sign-in was begun. So an invite's link is not lost, even if the
+   * sign-in fails.
    */
   async arrive(): Promise<void> {
     const stored = sessionStorage.getItem(STORED);

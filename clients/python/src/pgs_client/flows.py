@@ -24,8 +24,9 @@ from pgs_client.records import Answer, Json, Page, Row, Unreadable
 T = TypeVar("T")
 
 QUIET_S = 1.0
-"""Seconds to wait after an empty page that came at once, although the service was asked to hold the
-call, and after a 429 that does not say how long to wait."""
+"""Seconds to wait after a 429 that does not say how long to wait. `follow` also waits this long
+after an empty page that came sooner than this: the service has not held the call, and `follow` must
+not call it again and again without a pause."""
 
 MARGIN_S = 15.0
 """Seconds for which the service may be silent beyond the time for which it holds a call."""
@@ -243,7 +244,8 @@ def _page(feed: Feed, cursor: str | None, wait_s: int) -> Flow[Page[Row]]:
 def wait_for_rows(feed: Feed, wait_s: int) -> Flow[tuple[Row, ...]]:
     """Return the next rows, however long they take, after the store has taken them.
 
-    Failures that may pass are logged and waited out. Raises the others.
+    If a call fails and may succeed later, this logs a warning, and tries again after a pause. It
+    raises every other failure.
     """
     while True:
         try:

@@ -231,9 +231,9 @@ class TrioClient:
     def follow(self, store: FeedStore, *, wait_s: int = WAIT_S) -> AsyncIterator[tuple[Row, ...]]:
         """Yield rows as they appear, after the store has taken them, until the caller stops.
 
-        Failures that may pass are logged and waited out. Take the rows on which you act from the
-        store: if your program ends before it has handled a yielded row, the row is not yielded
-        again.
+        If a call fails and may succeed later, this method logs a warning, and tries again after a
+        pause. It raises every other failure. Take the rows on which you act from the store: if your
+        program ends before it has handled a yielded row, the row is not yielded again.
         """
         return _Following(lambda: self._run(wait_for_rows(self._feed(), wait_s), store))
 

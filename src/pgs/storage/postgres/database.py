@@ -85,7 +85,7 @@ class PostgresDatabase:
         self.nodes: NodeWriter | None = None  # the writer, if this is one of several nodes
         self._bulk = BulkConnections(self._here, self._connect_in_bulk)
         self._lost: str | None = None
-        self._watching = trio.CancelScope()  # scope of the task that leaves an old primary
+        self._watching = trio.CancelScope()  # cancels the task `_leave_old_primaries`
         self._loop: trio.lowlevel.TrioToken | None = None  # None until `start`
         with ExitStack() as undo:
             self._lock = DataLock(folder)

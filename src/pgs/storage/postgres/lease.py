@@ -39,9 +39,11 @@ END_MS: Final = 2000
 waits for its standby takes longest."""
 
 State = Literal["up", "draining", "stopping"]
-"""What a look shows of a node: only one that is `up` takes shards. `draining` stays until an
-operator ends it. `stopping` stays until the node's next session. A drained node is an exception:
-it is `draining` again as soon as the session in which it stops has ended."""
+"""What a look shows of a node. Only a node that is `up` takes shards. A node is `draining` from the
+time at which an operator drains it until an operator ends that. Every node is shown as `stopping`
+while it stops, a drained node too. After the session of a stopping node has ended, a drained node
+is shown as `draining` again. A node that was `up` when it stopped is shown as `stopping` until its
+next session."""
 
 
 def _locks(alias: str, *classes: int) -> str:

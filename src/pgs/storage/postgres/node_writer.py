@@ -2,8 +2,9 @@
 
 Everything that the node writes goes over one session, whose locks decide which shards the node
 owns. A job has the number of the session during which it was decided. After a session has ended,
-new jobs get the number of the next one only when the event loop has dropped everything that it held
-in memory during the old one.
+the event loop first drops everything that it held in memory during that session. Only then do new
+jobs get the number of the next session. So nothing that was decided from the dropped memory is
+written during the next session.
 """
 
 from __future__ import annotations

@@ -22,8 +22,9 @@ from pgs.storage.transactions import StoreOutage
 
 _NO_TABLE: Final = "42P01"
 
-# A row that says `stopping` stays so until the node's next session. The row of a drained node that
-# stops says `draining` and may change: the other nodes see by its lock (`STOPPING`) that it stops.
+# A row that says `stopping` is not changed: it stays so until the node's next session. While a
+# drained node stops, its row still says `draining`, so an operator may change that row. The other
+# nodes see from the node's lock (`STOPPING`), and not from its row, that it stops.
 _MARK: Final = (
     "update node set state = $1 where name = $2 and state in ('up', 'draining') returning name"
 )

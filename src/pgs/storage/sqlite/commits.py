@@ -26,7 +26,8 @@ from pgs.storage.transactions import Outcome, OutcomeUnknown, Tx, WriteFailed
 from pgs.storage.writer import Job, answer, log_error
 
 LAST_LINE_S = 0.25
-"""Seconds that writing the last line of the log may take, before a failed sync ends the process."""
+"""Seconds for which the process waits before it ends itself after a failed sync. In this time the
+service writes the line that reports the failure to its own log, the one that operators read."""
 
 
 class _Conflict(Exception):
@@ -106,8 +107,9 @@ class SqliteCommits:
     def _write_back(self) -> None:
         """Write the log back into the database's file. If that fails, the next commit repeats it.
 
-        The guard is told first. A kill may leave a file that is younger than the last commit that
-        was noted, and the next start must not take that file for another one.
+        The guard notes this first, because a kill may leave a database file that has changed after
+        the last noted commit. Without the note, the next start would conclude that somebody has
+        overwritten the file, and would refuse it.
         """
         self._guard.writing_back()
         try:

@@ -81,7 +81,8 @@ class SqliteDatabase:
             if is_new:
                 create_database(self.path)
             elif mark is not None and mark.state == "open":
-                # The connection may write the log of a killed process back.
+                # A killed process may have left a log, and the connection that is opened below may
+                # write that log back into the database's file.
                 _write(folder, replace(mark, writing_back=True))
             number = header_number(self.path)
             connection = connect(self.path, cache_bytes=WRITER_CACHE_BYTES, factory=factory)

@@ -19,8 +19,9 @@ const cutTo = (text: string, max: number) =>
   text.length > max ? `${text.slice(0, max - 1)}…` : text;
 
 /**
- * The columns of a list of matches; with a player, as that player sees them. `ago`: says how long
- * ago a match was, which is shorter than its time, and leaves out the partner's references.
+ * The columns of a list of matches; with a player, as that player sees them. `ago` is for a list
+ * with little room: the list says how long ago a match was, instead of its date and time, and has
+ * no column for the partner's references.
  */
 export function matchColumns(
   environment: Environment,

@@ -23,7 +23,10 @@ export interface Saves {
   last: number;
 }
 
-/** Since when nudges go to `url`. Attempts do not name their address, so the log is asked. */
+/**
+ * Since when nudges have gone to `url`, and when `url` was last saved. The attempts do not name the
+ * address to which they went, so the event log has to tell.
+ */
 export function savesOf(url: string | undefined, log: SaveLog | null): Saves {
   let since = log?.reach ?? 0;
   let last = 0;
@@ -35,7 +38,10 @@ export function savesOf(url: string | undefined, log: SaveLog | null): Saves {
   return { since, last };
 }
 
-/** Reads the log back to a save of another address, or to one that is older than all attempts. */
+/**
+ * Reads the event log, from its end back to a save of another address, or to a save that is older
+ * than every attempt that the service keeps.
+ */
 export async function readSaves(api: Pick<Api, 'read'>, environment: Environment) {
   const kept = Date.now() / 1000 - ATTEMPT_S;
   const saves: Entry[] = [];

@@ -80,8 +80,9 @@ export function firstSays(environment: string, now = Date.now()): string {
 }
 
 /**
- * When an invoice is due, and counted from now: `14 Dec 2026, in 9 days`. By the rake terms, an
- * invoice of the test environment is never due, although the service gives it a day.
+ * The day on which an invoice is due. While the invoice is open, also how far that day is from now:
+ * `14 Dec 2026, in 9 days`. By the rake terms, an invoice of the test environment is never due,
+ * although the service gives it a day.
  */
 export function dueSays(invoice: Invoice, now = Date.now() / 1000): string {
   if (invoice.environment === 'test') return 'never: for practice';

@@ -114,7 +114,11 @@ export function faultsOf(theme: Theme): Partial<Record<keyof Theme, Fault>> {
   return faults;
 }
 
-/** The theme that the preview shows. Its text can be read. Malformed colours stay as in `last`. */
+/**
+ * The theme that the preview shows. A malformed colour is replaced by the colour of the theme
+ * `last`. After that, a text colour that cannot be read on the background is replaced by a similar
+ * one that can be read.
+ */
 export function shownTheme(theme: Theme, last: Theme): Theme {
   const colour = (name: 'primaryColor' | 'backgroundColor' | 'textColor') =>
     isColour(theme[name]) ? theme[name] : last[name];

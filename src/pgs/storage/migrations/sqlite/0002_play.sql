@@ -76,9 +76,9 @@ create index seat_due on seat (due_at) where due_at is not null;
 -- recorded yet: the match runs, or it has ended and is not paid. The condition of `seat_unrecorded`
 -- names the statuses of a seat in a match. If the condition were `position is not null`, SQLite
 -- would use `seat_position` for some queries that `seat_unrecorded` is meant for, and
--- `seat_position` has a partner's whole history. The status comes first, so that the mint of a
--- session and the start of a seats actor read only running seats, however many wait for their
--- money.
+-- `seat_position` has a partner's whole history. In `seat_unrecorded` the status comes before the
+-- player, so that the mint of a session and the start of a seats actor read only seats whose match
+-- runs, however many others wait for their money.
 create index seat_open on seat (partner_id, environment, player_id, seq)
 where status in ('pending', 'waiting');
 create index seat_unrecorded on seat (partner_id, environment, status, player_id, seq)
@@ -183,9 +183,9 @@ create table rating (
 
 -- Transfers of players' money. Each row names the account that is debited and the one that is
 -- credited; its hash covers the row and the hash of the row before it. The rows of all partners
--- stand in the order in which they were written, so that a commit writes few pages. Their numbers
--- need no index: the head gives out each number once, and the check of the ledgers finds a number
--- that is there twice or not at all.
+-- stand in the order in which they were written, so that a commit writes few pages. The numbers
+-- `seq` need no index: the head gives out each of them once, and the check of the ledgers finds a
+-- number that is there twice or not at all.
 create table ledger (
   row_id integer primary key,
   partner_id text not null,
