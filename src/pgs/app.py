@@ -82,11 +82,11 @@ async def open_core(
 
     At the end of the block, commit what was accepted and release the folder.
 
-    A `settlement` that is instant replaces the embedded settlement; any other replaces the client
-    of the settlement server. `outbound` replaces the client that calls partners' endpoints. A new
-    account is pinned to the current version of `versions`. With `inline`, the event loop's thread
-    commits, for tests on a virtual clock. `on_settlement_call` is called after each call to the
-    settlement server.
+    A `settlement` whose `instant` is true replaces the embedded settlement. Any other `settlement`
+    replaces the client of the settlement server. `outbound` replaces the client that calls
+    partners' endpoints. A new account is pinned to the current version of `versions`. With
+    `inline`, the event loop's thread commits, for tests on a virtual clock. `on_settlement_call` is
+    called after each call to the settlement server.
 
     Raises `BadSettings`, `BadKeyFile`, `BadGame`, `StoreOutage` and the errors of `open_database`.
     """

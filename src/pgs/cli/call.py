@@ -72,8 +72,8 @@ async def _refuse_beside_nodes(config: Config) -> None:
     # Imported here: most calls find a running service and do not need this module.
     from pgs.storage import engines
 
-    # An outage is ignored here: either no node has started yet, or opening the database fails
-    # later as well and says why.
+    # `nodes_of` raises StoreOutage also if no node has ever started on this database: then none
+    # runs. After any other StoreOutage, opening the database fails later as well and says why.
     with suppress(StoreOutage):
         nodes = (await trio.to_thread.run_sync(engines.nodes_of, config)).nodes
         if running := [node.name for node in nodes if node.running]:

@@ -227,9 +227,10 @@ async def _hear(socket: WebSocketConnection) -> dict[str, Any]:
 async def _socket(
     url: str, token: str, trust: ssl.SSLContext | None
 ) -> AsyncIterator[WebSocketConnection]:
-    """Yield an open socket. If it cannot be opened, or breaks, raise `_Lost` or `BotStopped`.
+    """Yield an open socket. If it cannot be opened, raise `_Lost` or `BotStopped`.
 
-    This never raises an exception group.
+    A broken connection ends the block, with one of these errors or without an error. An exception
+    group is never raised.
     """
     where = urlsplit(url)
     host, port = where.hostname or "", where.port or (443 if where.scheme == "wss" else 80)
@@ -267,8 +268,8 @@ async def _socket(
     except* HandshakeError:
         ended = _Lost("the handshake failed")
     except* (LocalProtocolError, trio.BrokenResourceError, trio.ClosedResourceError):
-        # trio-websocket's reader raises when it answers a ping on a closing socket. By then the
-        # bot has read everything that it needs.
+        # trio-websocket's reader raises one of these when it answers a ping on a closing socket.
+        # `play_match` connects again, unless the bot has seen the end of the match.
         pass
     finally:
         await trio.aclose_forcefully(stream)

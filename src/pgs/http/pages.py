@@ -2,8 +2,9 @@
 
 They are rendered once, when the application is first made. `/` leads to these documents. If there
 is a portal, its paths are served too. A HEAD is answered like a GET, without the body. Any other
-path or method is answered with a JSON error, except that a browser gets a page for an unknown path
-below `/docs/`.
+path or method is answered with a JSON error, with two exceptions. For an unknown path below
+`/docs/`, a browser gets a page. For an unknown file in `/portal/assets/`, the answer is a 404
+without a body.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping

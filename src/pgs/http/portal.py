@@ -1,6 +1,7 @@
 """Serves the portal: the HTML document, and the scripts and styles that it loads.
 
-Every page under `/portal` but the preview of a theme is this one document, which is the same for
+Every page under `/portal` is this one document, with two exceptions: the preview of a theme, and
+the frames under `/portal/frame`, which `pgs.http.embed` serves. The document is the same for
 everybody and contains no secret. The data that it shows comes from the admin API.
 """
 

@@ -215,7 +215,8 @@ async def change(
 ) -> R:
     """Return the reply of the caller's account actor to a command.
 
-    `kind` is the command's type, `args` are its fields after `by`.
+    `kind` is the command's type. The first field of each command is the uid of the member who acts;
+    this function fills it in. `args` and `kwargs` are the other fields.
     """
     command = build(call, kind, *args, **kwargs)
     return (

@@ -15,9 +15,10 @@ class TierPrices(msgspec.Struct, frozen=True, rename="camel"):
     """A tier's numbers in US cents.
 
     `price_usd_cents` is the price that the account has set, absent if it has set none. `in_force`
-    tells whether that price is charged. Once the floor has risen above the price, or the prize has
-    fallen below it, the price is not charged again until it is set anew. `entry_usd_cents` is what
-    a seat costs now. `games` lists the games for which the tier is on offer.
+    tells whether that price is charged. If the tier's floor rises above the price, or the tier's
+    prize falls below the price, the floor is charged from then on, until the account saves a price
+    again. `entry_usd_cents` is what a seat costs now. `games` lists the games for which the tier is
+    on offer.
     """
 
     tier_id: str

@@ -186,7 +186,8 @@ class Endpoint(msgspec.Struct, frozen=True):
     """Other accepted spellings of a body's fields, each with the field's own name."""
 
     body_bytes: int | None = None
-    """Bytes that a body may have, if the usual bound is too small. Applies to the whole path."""
+    """Bytes that a body may have, if the usual limit is too small. The calls of one path share one
+    limit: the greatest `body_bytes` among them."""
 
     held: frozenset[str] = frozenset()
     """The query parameters with which a call may take long: it is held until there is something to

@@ -13,9 +13,8 @@ from pgs.http.outbound.errors import NOT_LOOKED_UP, NoResponse
 
 LOOKUPS_AT_ONCE: Final = 32
 """Threads for look-ups that somebody waits for. Only look-ups use them, so a slow name server
-delays only the calls that need a look-up. A look-up that is given up counts among LOOKUPS_LEFT
-instead. If all of those are in use at that moment, it counts among LOOKUPS_AT_ONCE until it
-ends."""
+delays only the calls that need a look-up. If a look-up is given up while all LOOKUPS_LEFT threads
+are in use, the look-up counts as one of LOOKUPS_AT_ONCE until it ends."""
 
 LOOKUPS_LEFT: Final = 64
 """Threads for look-ups that nobody waits for any more. glibc gives up an unanswered look-up after

@@ -131,7 +131,7 @@ def _described(
 
 
 def _is_required(endpoint: Endpoint, name: str) -> bool:
-    # A list that can be filtered by `status` does not require `from` and `to`.
+    # A list that can be filtered by `status` requires none of `_REQUIRED` but `environment`.
     if "missing_parameter" not in endpoint.errors or "status" in endpoint.query:
         return name == "environment" and "missing_parameter" in endpoint.errors
     return name in _REQUIRED and (endpoint.path, name) not in _OPTIONAL

@@ -136,8 +136,9 @@ class GuardedServer(TCPServer):
             self._phase = _Phase.HEAD if rest.raw else _Phase.IDLE
             if not rest.raw:
                 self._guarded.idle[self] = None
-            # A new connection gets `head_s`, which is shorter than `keep_alive_s`, because no
-            # client's pool opens a connection before it has a request.
+            # A new connection has `head_s` for its first byte: `rest.until` is that far ahead. The
+            # longer `keep_alive_s` is not needed: a client opens a connection only once it has a
+            # request.
             self._deadline = rest.until
             self._reading = trio.CancelScope()
             self._handling = trio.CancelScope()

@@ -92,8 +92,8 @@ class LaneConnection:
         self._answered = 0
         self._phase = _IDLE
         self._late = False  # the time is up: every wait has to end, including one that begins later
-        # A new connection gets `head_s`, which is shorter than `keep_alive_s`, because no client's
-        # pool opens a connection before it has a request.
+        # A new connection has `head_s` for its first byte. The longer `keep_alive_s` is not needed:
+        # a client opens a connection only once it has a request.
         self._until = self._lane.now() + config.limits.head_s
         config.idle[owner] = None
 

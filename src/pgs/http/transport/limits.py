@@ -75,8 +75,9 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     body."""
 
     grace_s: float = 8.0
-    """Seconds that requests in flight have when a stop begins: longer than the 5 s of an ask and
-    its commit together. The service itself sets less, `GRACE_S` in `serve`."""
+    """Seconds that requests in flight have when a stop begins. Only tests use this default: every
+    listener of the service, the demo and the development issuer sets another value, such as
+    `GRACE_S` in `serve`."""
 
     startup_s: float = 30.0
     """Seconds for the application behind the listener to start. A sound one takes milliseconds."""

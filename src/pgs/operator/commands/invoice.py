@@ -44,9 +44,10 @@ NO_MONTH = BadRequest("the month must be written like 202611 and must have begun
 
 
 class Month(Args, frozen=True):
-    """A month, `yyyymm`, and the partner and environment after which to continue.
+    """The month, `yyyymm`, whose invoices to assemble.
 
-    With `only`, just the invoice of this partner and environment is assembled.
+    `after`: the partner and environment after which to continue. `only`: the partner and
+    environment whose invoice alone is assembled; `after` then has no effect.
     """
 
     month: Id
