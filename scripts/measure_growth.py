@@ -5,14 +5,14 @@
     scripts/measure_growth.py --seats 10000 --seats 10000000   the sizes that you name
     scripts/measure_growth.py --keep /var/tmp/growth           keep the filled folders for later
 
+Without `--seats` it rewrites a section of docs/benchmarks.md; with it, only the file of `--out`.
 The cost of a nudge is that of the courier, the signature and the attempt log, without the call to
 the webhook. The log has as many attempts of one partner as there are seats in all. The script fills
 one data folder for each size, and then measures all of them in turn, each in a process of its own,
 so that a slow moment of the machine affects every size. The figures are medians of the processor
 time of the whole process, its writer's thread included. The files are in the machine's memory: on a
 machine with less memory, a seat also pays for reading a page from the disk. The exit code is 1 if a
-seat in the largest history costs more than `--most` times one in the smallest. The table on
-standard output is in Markdown.
+seat in the largest history costs more than `--most` times one in the smallest.
 """
 
 import in_venv  # the first import, because the packages below are installed in .venv
@@ -23,7 +23,7 @@ import logging
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -35,6 +35,7 @@ import structlog
 import trio
 import typer
 from billing_bench.history import FLOOR_USD_CENTS, GAME, PRIZE_USD_CENTS, TIER, write_history
+from nudge_bench.report import cores, paragraph, write_section
 
 from pgs.actors.messages.courier import Nudge
 from pgs.actors.messages.seats import Seated, StakeSeat
@@ -48,6 +49,9 @@ from pgs.storage.attempts import Attempt, insert_attempt
 from pgs.storage.seats import feed_page, find_head
 from pgs.storage.transactions import Tx
 
+DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+TITLE = "A long history"
+SIZES = [10_000, 100_000, 1_000_000]  # seats of the histories that are measured by default
 PARTNERS = [f"growth-{number}" for number in range(10)]
 NUDGED, ENDPOINT = "growth-nudged", "https://growth.pgs-nudges.com/"
 ATTEMPTS_EACH = 500  # attempts of a transaction
@@ -67,6 +71,14 @@ class Cost(msgspec.Struct, frozen=True):
     page: float
     nudge: float
     start: float
+
+
+class History(msgspec.Struct, frozen=True):
+    """A database with this many seats, and what was measured in each round."""
+
+    seats: int
+    megabytes: float
+    costs: list[Cost]
 
 
 class Reached:
@@ -91,50 +103,108 @@ def main(
         float, typer.Option(help="Allowed ratio of a seat's cost: largest history to smallest.")
     ] = 1.2,
     keep: Annotated[Path | None, typer.Option(help="Keep the filled folders here.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The document to write; without --seats docs/benchmarks.md."
+        ),
+    ] = None,
     alone: Annotated[Path | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Measure how the costs of a seat, a feed page, a nudge and a start grow with the seats."""
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
+        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
+    )
     if alone is not None:
-        structlog.configure(
-            wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
-            logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
-        )
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         sys.stdout.write(msgspec.json.encode(trio.run(_measure, alone)).decode())
         return
-    sizes = sorted(seats or [10_000, 100_000, 1_000_000])
     with TemporaryDirectory() as scratch:
-        folders = {size: (keep or Path(scratch)) / str(size) for size in sizes}
+        histories = _histories(keep or Path(scratch), sorted(seats or SIZES), rounds)
+    text = _section(histories, most)
+    print(f"## {TITLE}\n\n{text}")
+    document = out or (DOCUMENT if seats is None else None)
+    if document is not None:
+        write_section(document, TITLE, text)
+    raise typer.Exit(int(_growth(histories)[0] > most))
+
+
+def _histories(parent: Path, sizes: Sequence[int], rounds: int) -> list[History]:
+    """Return the histories of these sizes, measured in turn. Fill those that `parent` lacks."""
+    folders = {size: parent / str(size) for size in sizes}
+    for size, folder in folders.items():
+        if not folder.exists():
+            print(f"filling {size:,} seats …", file=sys.stderr, flush=True)
+            trio.run(_make, folder)
+            _fill(folder, size)
+            trio.run(_fill_attempts, folder, size)
+    costs: dict[int, list[Cost]] = {size: [] for size in sizes}
+    for number in range(1, rounds + 1):
+        print(f"round {number} of {rounds} …", file=sys.stderr, flush=True)
         for size, folder in folders.items():
-            if not folder.exists():
-                print(f"filling {size} seats …", file=sys.stderr, flush=True)
-                trio.run(_make, folder)
-                _fill(folder, size)
-                trio.run(_fill_attempts, folder, size)
-        costs: dict[int, list[Cost]] = {size: [] for size in sizes}
-        for _ in range(rounds):
-            for size, folder in folders.items():
-                costs[size].append(_measured(folder))
-        megabytes = {
-            size: sum(file.stat().st_size for file in folder.iterdir() if file.is_file()) / 1e6
-            for size, folder in folders.items()
-        }
-    print("| Seats | database, MB | seat, µs | feed page, µs | nudge, µs | start, s |")
-    print("| --- | --- | --- | --- | --- | --- |")
-    for size in sizes:
-        found = [
-            median(getattr(cost, name) for cost in costs[size]) for name in Cost.__annotations__
-        ]
-        cells = [f"{figure:.0f}" for figure in found[:-1]]
-        print(f"| {size} | {megabytes[size]:.0f} | {' | '.join(cells)} | {found[-1]:.2f} |")
-    # The machine's speed changes between rounds, but hardly within one. So each round has a ratio.
-    pairs = zip(costs[sizes[0]], costs[sizes[-1]], strict=True)
+            costs[size].append(_measured(folder))
+    return [
+        History(
+            size,
+            sum(file.stat().st_size for file in folder.iterdir() if file.is_file()) / 1e6,
+            costs[size],
+        )
+        for size, folder in folders.items()
+    ]
+
+
+def _growth(histories: Sequence[History]) -> tuple[float, float, float]:
+    """Return the ratios of a seat's cost, largest to smallest history: median, least, greatest.
+
+    Each round has a ratio, because the machine's speed changes between rounds, but hardly within
+    one.
+    """
+    pairs = zip(histories[0].costs, histories[-1].costs, strict=True)
     ratios = [last.seat / first.seat for first, last in pairs]
-    print(
-        f"\nA seat in the largest history costs {median(ratios):.2f} times one in the smallest "
-        f"(median of {rounds} rounds, from {min(ratios):.2f} to {max(ratios):.2f})."
-    )
-    raise typer.Exit(int(median(ratios) > most))
+    return median(ratios), min(ratios), max(ratios)
+
+
+def _section(histories: Sequence[History], most: float) -> str:
+    """Return the section of the document."""
+    sizes, rounds = [history.seats for history in histories], len(histories[0].costs)
+    named = "" if sizes == SIZES else "".join(f" --seats {size}" for size in sizes)
+    rows = []
+    for history in histories:
+        seat, page, nudge, start = (
+            median(getattr(cost, name) for cost in history.costs) for name in Cost.__annotations__
+        )
+        rows.append(
+            f"| {history.seats:,} | {history.megabytes:,.0f} | {seat:.0f} | {page:.0f} "
+            f"| {nudge:.0f} | {start:.2f} |"
+        )
+    growth, least, greatest = _growth(histories)
+    holds = "it holds" if growth <= most else "it does not hold"
+    lines = [
+        *paragraph(
+            "Does a seat cost more once the database has a long history? Measured by "
+            f"`scripts/measure_growth.py{named}` on {cores()}."
+        ),
+        "",
+        *paragraph(
+            f"Ten partners have the seats. {LANES} callers ask their actors for new seats, without "
+            "HTTP. A feed page has 100 rows from a random place. A nudge is delivered to an "
+            "endpoint without a network, and the attempt log has as many attempts as there are "
+            "seats. Processor time of the process with its writer's thread; medians of "
+            f"{rounds} rounds, in which the histories are measured in turn."
+        ),
+        "",
+        "| Seats | database, MB | seat, µs | feed page, µs | nudge, µs | start, s |",
+        "| --- | --- | --- | --- | --- | --- |",
+        *rows,
+        "",
+        *paragraph(
+            f"A seat in the largest history costs **{growth:.2f}** times one in the smallest: the "
+            f"median of the rounds' ratios, which are {least:.2f} to {greatest:.2f}. The limit is "
+            f"{most:g}: {holds}."
+        ),
+    ]
+    return "\n".join(lines)
 
 
 async def _make(folder: Path) -> None:
