@@ -163,9 +163,10 @@ class PartnerActors:
 class PartnerDirectory:
     """Every open partner by id, and the platform's own actor.
 
-    With several nodes, each opens only the partners of its shards. `owns` tells whether this node
-    owns a shard now; None if there are no other nodes. Open partners are given up with their shard.
-    `admission` has the rate buckets of the process, of unknown keys, of players and of admins.
+    With several nodes, each opens only the partners of its shards. When a node gives up a shard, it
+    also gives up the open partners of that shard. The argument `owns` tells whether this node owns
+    a shard now; it is None if there are no other nodes. `admission` has the rate buckets of the
+    process, of unknown keys, of players and of admins.
     """
 
     def __init__(

@@ -82,9 +82,10 @@ def last_day(month: int) -> int:
 def last_final_day(now: int, first_open_day: int | None) -> int:
     """Return the newest final day: this day and every day before it are final.
 
-    `first_open_day`: the first day with a booked seat whose money is not recorded, or None. Matches
-    need no such day of their own: a match is never decided before the days on which its seats are
-    booked. So while its money is not recorded, the day of its decision is not final either.
+    `first_open_day`: the first day with a booked seat whose money is not recorded, or None. The day
+    on which a match was decided needs no check of its own: that day is never before the days on
+    which the match's seats were booked. So while the match's money is not recorded, the day of the
+    decision is not final either.
     """
     ended = day_of(now - FINAL_AFTER_S) - 1
     return ended if first_open_day is None else min(ended, first_open_day - 1)

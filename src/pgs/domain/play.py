@@ -87,7 +87,8 @@ def judge(
     """Return whether a side's move is played or ignored, or the first fault found.
 
     `ply`: how many moves the side's client had seen. A client that got no answer sends its move
-    again. So a move is ignored, not refused, if this side has already made it at `ply`.
+    again. So, while the match runs, a move is ignored, not refused, if this side has already made
+    it at `ply`.
     """
     if over:
         return "match_over"

@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from typing import Final
 
 LIKENESS_CHARS: Final = 64
-"""Characters of a name that is compared with known ones. No name of the interface is longer, and
-the time of a comparison grows with the product of both lengths."""
+"""Characters of the longest name for which a similar known name is looked for. No name of the
+interface is longer, and the time of a comparison grows with the product of both lengths."""
 
 LIKENESS_NAMES: Final = 64
-"""Names with which one name is compared; further ones are left out. No call has as many fields."""
+"""Names with which one name is compared at most; further ones are left out. This bounds the time
+that a request with very many names takes. No call has as many fields. An installation with more
+tiers or games gets no guesses from those left out."""
 
 _LEAST_RATIO = 0.75
 """Points, from 0 to 1, for the similarity of two names, as difflib computes it. Two names with at

@@ -58,8 +58,9 @@ def check_bucket(burst: int | None, rate: int | None) -> BadRequest | None:
 
 PARTNER_POLICY: Final = BucketPolicy(burst=300, rate=80)
 """Calls that a partner may make with its keys: `burst` at once and then `rate` a second, as the
-interface promises. The buckets of the frame's pages, of unknown keys and of each admin have the
-same size."""
+interface promises. An operator may set other numbers for a partner. For the pages of the partner's
+frames there is a second bucket, of the same size as the partner's own. The bucket that all unknown
+keys share, and that of each admin, always have the size that is given here."""
 
 
 TEST_MATCH_POLICY: Final = BucketPolicy(burst=10, rate=1)

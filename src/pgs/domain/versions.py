@@ -32,10 +32,11 @@ class Notice(msgspec.Struct, frozen=True):
 
 
 class ServedVersions(msgspec.Struct, frozen=True):
-    """The versions that this build serves. Answers to an unknown caller name the `current` one.
+    """The versions that this build serves.
 
-    `renames`: by version, the fields that it names differently from the version before. `notices`:
-    by version, the notice of its end, if it has been given.
+    `current`: the version in which a call without a valid key is answered, and the pin of a new
+    account. `renames`: by version, the fields that it names differently from the version before.
+    `notices`: by version, the notice of its end, if it has been given.
     """
 
     served: frozenset[int]

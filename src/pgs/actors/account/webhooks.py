@@ -103,7 +103,8 @@ def disable_webhook(
 ) -> AccountDecision:
     """Decide to switch an endpoint off; its row stays.
 
-    Nothing changes if it is off already, or if its URL was saved after the command's `saved_seq`.
+    Nothing changes if the endpoint is off already. If the command has a
+    `saved_seq`, nothing changes either once the endpoint has a later one: its URL was saved again.
     """
     if stored is None:
         return refuse("webhook_not_configured")

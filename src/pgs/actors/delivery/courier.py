@@ -45,8 +45,9 @@ from pgs.storage.attempts import Attempt
 from pgs.storage.transactions import WriteFailed, WriterFull
 
 IN_FLIGHT_LIMIT = 8
-"""Nudges in flight to one endpoint, waits between tries included. So an endpoint that hangs holds
-at most eight connections, besides those of test events and resent nudges."""
+"""Nudges in flight to one endpoint. A nudge that waits for its next try counts as in flight. So an
+endpoint that hangs holds at most eight connections, besides those of test events and resent
+nudges."""
 
 WAITING_LIMIT = 256
 """Nudges that wait behind those in flight. Further ones are merged with the last, which loses

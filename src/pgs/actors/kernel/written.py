@@ -1,4 +1,7 @@
-"""Turns errors that say that nothing was done into `Interrupted`, after a call's first commit."""
+"""Raises `Interrupted`, after a call's first commit, in place of outages and some other errors.
+
+The other errors say that nothing was done. That is wrong once the call has committed something.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,9 +12,10 @@ from pgs.storage.transactions import StoreOutage, WriterFull
 
 @contextmanager
 def already_written() -> Iterator[None]:
-    """Turn an outage, and any error that says that nothing was done, into `Interrupted`.
+    """Raise `Interrupted` in place of an outage, and of any error that says that nothing was done.
 
-    For the steps of a call after its first commit. Any other error is raised unchanged.
+    Put the steps of a call after its first commit into the block. Any other error is raised
+    unchanged.
     """
     try:
         yield

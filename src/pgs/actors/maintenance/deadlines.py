@@ -16,7 +16,7 @@ PAGE_PAUSE_S = 0.05
 """Seconds of pause after a page, so that the actors can work: at most 10,000 messages a second."""
 
 SEARCH_AT_LEAST_S = 60
-"""Seconds between two searches of the rows, at most.
+"""Seconds after which the rows are searched again, even if no noted deadline has come.
 
 After a commit of unknown outcome a row may be due although nobody noted its deadline. One example
 is a payout that settlement was never asked for.

@@ -10,8 +10,8 @@ from pgs.storage.open_money import OpenCount, OpenRow, count_open, open_charges,
 from pgs.storage.reader import Reader
 
 NAMED = 10
-"""Seats that the log line about overdue money may name, the oldest first, and as many matches.
-`pgs settlement list` has all of them."""
+"""Seats that the log line about overdue money names at most: the oldest ones. The line also names
+the oldest matches, up to the same number. `pgs settlement list` shows all open ones."""
 
 log = structlog.get_logger("pgs.settlement")
 

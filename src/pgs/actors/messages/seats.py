@@ -140,7 +140,10 @@ class EndPlay(Message, frozen=True):
 
 
 class ChargeAnswered(Message, frozen=True):
-    """Settlement's answer about a stake. None: no valid answer came in time."""
+    """Settlement's answer about a stake.
+
+    None: settlement was not asked, or gave no valid answer in time.
+    """
 
     seat_id: str
     answer: Literal["confirmed", "pending", "declined"] | None

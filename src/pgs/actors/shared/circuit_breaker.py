@@ -13,9 +13,9 @@ long."""
 OPEN_MAX_S = 30.0
 """Seconds of the longest pause without calls. The pause doubles with each try that fails. For a
 seat or payout that has been open for some minutes, settlement is asked again every 45 to 60 s (see
-`RETRY_MAX_S`). The longest pause is shorter: when it ends, the seat or payout whose try failed is
-not due again yet, so another one can be tried. So one request that always fails does not keep calls
-stopped."""
+`RETRY_MAX_S`). The longest pause is shorter than 45 s. When the pause ends, the seat or payout
+whose try failed is not due again yet, so another one can be tried. So one request that always fails
+does not keep calls stopped."""
 
 BreakerState = Literal["closed", "half-open", "open"]
 

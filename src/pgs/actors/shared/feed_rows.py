@@ -10,10 +10,10 @@ from typing import Final, Generic, TypeVar
 from pgs.domain.environments import Environment
 
 KEPT_ROWS_MAX: Final = 10_000
-"""Rows of the feeds at which a generation is full. Memory keeps two generations of rows. New rows
-enter the younger generation, and so do rows of the older one that are read again. When the younger
-generation is full, it becomes the older one, and the previous older one is forgotten. A row takes
-about a kilobyte, so both generations take up to 20 MB."""
+"""Rows that make a generation full. Memory keeps rows of all feeds in two generations: a younger
+one and an older one. New rows enter the younger one, and so do rows of the older one that are read
+again. When the younger generation is full, it becomes the older one, and the previous older one is
+forgotten. A row takes about a kilobyte, so both generations take up to 20 MB."""
 
 Feed = tuple[str, Environment]
 """A partner's id and an environment."""

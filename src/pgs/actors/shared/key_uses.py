@@ -91,7 +91,10 @@ class KeyUses:
             )
 
     async def flush(self, belongs: Callable[[str], bool] = _every_partner) -> None:
-        """Write every use that is not in rows yet, within `FLUSH_S`. It never raises."""
+        """Write every use that is not in rows yet, within `FLUSH_S`.
+
+        If the database fails or the writer is full, this is logged, not raised.
+        """
         with trio.move_on_after(FLUSH_S):
             try:
                 await self.write(0, belongs)

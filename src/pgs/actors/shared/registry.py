@@ -120,8 +120,8 @@ class Registry:
     def found_own_commit(self, partner_id: str) -> bool:
         """Return whether a commit of this process raised an error and yet changed the account.
 
-        That is so if the last reading found the change. A second call for the same commit returns
-        False.
+        Call this after a reading: the answer is True if the account, as last read, has the change
+        of that commit. A second call for the same commit returns False.
         """
         account = self._unconfirmed.get(partner_id)
         if account is None or account != self._accounts.get(partner_id):

@@ -18,8 +18,9 @@ class Ask(msgspec.Struct, frozen=True):
     """What is known about one charge or payout.
 
     `tries`: calls since the start. `said`: the server's answer to the last call, None if the server
-    gave none that the interface defines; `confirmed` also if an operator confirmed the payout.
-    `answer`: how the last call ended, for people. `at`: when that call ended, in epoch seconds.
+    gave no valid answer. An operator who confirms a payout sets `said` to `confirmed`. An operator
+    who lets settlement be asked again for a declined payout sets `said` to None. `answer`: how the
+    last call ended, for people. `at`: when that call ended, in epoch seconds.
     """
 
     tries: int = 0
@@ -57,7 +58,7 @@ class Asks:
         self._under_way.discard((partner_id, item_id))
 
     def note(self, partner_id: str, item_id: str, said: Said | None, answer: str, at: int) -> None:
-        """Note how a call ended. `said`: as in `Ask`; None if no such answer came."""
+        """Note how a call ended. `said`: the server's answer, None if it gave no valid one."""
         tries = self.find(partner_id, item_id).tries + 1
         self._keep(partner_id, item_id, Ask(tries, said, answer, at))
 
