@@ -93,6 +93,12 @@ class Reached:
         self.answered.release()
         return TryOutcome(200, None, 1, "ok")
 
+    def close_idle(self) -> None:
+        """Do nothing: there are no connections."""
+
+    def close(self) -> None:
+        """Do nothing: there are no connections."""
+
 
 def main(
     seats: Annotated[

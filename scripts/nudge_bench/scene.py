@@ -83,6 +83,14 @@ class Timed:
             told.landed.set()
         return outcome
 
+    def close_idle(self) -> None:
+        """Close the client's connections that no try has used for a while."""
+        self._outbound.close_idle()
+
+    def close(self) -> None:
+        """Close the client's connections."""
+        self._outbound.close()
+
     def check(self) -> None:
         """Raise `Failed` if an endpoint that should answer has failed."""
         if self.wrong is not None:

@@ -204,4 +204,5 @@ async def _wind_up(parts: Parts) -> None:
     with trio.CancelScope(shield=True):
         parts.bells.ring_all()
         await parts.deliveries.drain()
+        parts.deliveries.outbound.close()
         await parts.key_uses.flush()

@@ -74,6 +74,12 @@ class Endpoints:
         error = "no response within 5 seconds" if answer.status is None else None
         return TryOutcome(answer.status, error, round(answer.after_s * 1000), answer.text)
 
+    def close_idle(self) -> None:
+        """Do nothing: there are no connections."""
+
+    def close(self) -> None:
+        """Do nothing: there are no connections."""
+
     @property
     def times(self) -> list[float]:
         """When each try began, in seconds rounded to milliseconds."""

@@ -16,6 +16,7 @@ import trio
 import trio.testing
 import trustme
 
+from pgs.domain.ip_addresses import is_public
 from pgs.domain.nudges import TryOutcome
 from pgs.http.outbound.tries import Outbound
 
@@ -132,6 +133,7 @@ class Socket(trio.socket.SocketType):
         self._family = family
         self._stream: trio.abc.Stream | None = None
         self._open = True
+        self._endpoint_has_closed = False
         internet.open_sockets += 1
 
     @property
@@ -157,7 +159,14 @@ class Socket(trio.socket.SocketType):
         if host in self._internet.hanging:
             await trio.sleep_forever()
         self._stream, theirs = trio.testing.memory_stream_pair()
-        self._internet.nursery.start_soon(self._internet.serve, theirs)
+        self._internet.nursery.start_soon(self._serve, theirs)
+
+    async def _serve(self, theirs: trio.abc.Stream) -> None:
+        await self._internet.serve(theirs)
+        self._endpoint_has_closed = True
+
+    def is_readable(self) -> bool:
+        return self._endpoint_has_closed
 
     async def recv(self, bufsize: int, flags: int = 0) -> bytes:
         assert self._stream is not None
@@ -239,10 +248,22 @@ def answering(*parts: bytes, requests: list[bytes] | None = None) -> Handler:
     return handler
 
 
+def keeping_none(
+    context: ssl.SSLContext | None = None, is_allowed: Callable[[str], bool] = is_public
+) -> Outbound:
+    """Return a client that closes every connection after its try.
+
+    It trusts `authority` unless a context is given.
+    """
+    outbound = Outbound(context or client_context(), is_allowed)
+    outbound.close()
+    return outbound
+
+
 async def answer_to(internet: Internet, *parts: bytes) -> TryOutcome:
     """Return the outcome of a try at an endpoint that sends the parts and closes."""
     internet.handler = answering(*parts)
-    outcome = await Outbound(client_context()).post(URL, BODY, {"X-Service-Signature": "t=1,v1=00"})
+    outcome = await keeping_none().post(URL, BODY, {"X-Service-Signature": "t=1,v1=00"})
     assert internet.open_sockets == 0
     return outcome
 

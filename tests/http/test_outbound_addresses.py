@@ -13,7 +13,14 @@ from pgs.domain.ip_addresses import ADDRESSES_MAX, REFUSED_MESSAGE, is_public
 from pgs.domain.nudges import TryOutcome
 from pgs.http.outbound.errors import NOT_CONNECTED, NOT_LOOKED_UP
 from pgs.http.outbound.tries import Outbound
-from tests.http.internet import HOST, URL, Internet, answering, client_context, open_internet
+from tests.http.internet import (
+    HOST,
+    URL,
+    Internet,
+    answering,
+    keeping_none,
+    open_internet,
+)
 
 ROWS = json.loads(
     (Path(__file__).parents[1] / "cases" / "ssrf_cases.json").read_text(encoding="utf-8")
@@ -36,7 +43,7 @@ async def _try(outbound: Outbound, url: str = URL) -> TryOutcome:
 
 
 def _outbound() -> Outbound:
-    return Outbound(client_context())
+    return keeping_none()
 
 
 @pytest.mark.parametrize(("answers", "expect"), DELIVER + ANSWER)
@@ -216,7 +223,7 @@ async def test_a_redirect_is_recorded_and_never_followed(
         assert (len(internet.lookups), len(internet.connects)) == (1, 1)
 
 
-async def test_each_try_opens_its_own_connection(
+async def test_a_client_that_is_closed_opens_a_connection_for_each_try(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     async with open_internet() as internet:

@@ -8,8 +8,14 @@ import trio.testing
 
 from pgs.domain.nudges import RESPONSE_TEXT_MAX
 from pgs.http.outbound.errors import CLOSED, NO_ANSWER, NOT_HTTP, TOO_LONG
-from pgs.http.outbound.tries import Outbound
-from tests.http.internet import BODY, URL, answer_to, answering, client_context, open_internet
+from tests.http.internet import (
+    BODY,
+    URL,
+    answer_to,
+    answering,
+    keeping_none,
+    open_internet,
+)
 
 ERRORS = {CLOSED, NO_ANSWER, NOT_HTTP, TOO_LONG}
 
@@ -104,6 +110,6 @@ async def test_no_corruption_below_http_makes_a_try_raise(
         for number in range(120):
             broken = corrupt if number % 3 else babble
             internet.serve = broken  # type: ignore[method-assign]  # replaced for this test
-            statuses.append((await Outbound(client_context()).post(URL, BODY, {})).status)
+            statuses.append((await keeping_none().post(URL, BODY, {})).status)
             assert internet.open_sockets == 0
     assert set(statuses) == {None, 200}

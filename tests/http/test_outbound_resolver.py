@@ -13,8 +13,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from pgs.domain.ip_addresses import REFUSED_MESSAGE
 from pgs.domain.nudges import TryOutcome
 from pgs.http.outbound.resolver import LimitedResolver, look_up
-from pgs.http.outbound.tries import Outbound
-from tests.http.internet import client_context
+from tests.http.internet import keeping_none
 from tests.patience import PATIENCE_S
 
 ADDRESS = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.216.34", 443))
@@ -143,7 +142,7 @@ async def test_waiting_for_a_slot_counts_towards_the_two_seconds_of_a_try(
         outcomes: list[TryOutcome] = []
 
         async def post() -> None:
-            client = Outbound(client_context())
+            client = keeping_none()
             outcomes.append(await client.post("https://hooks.example.com/", b"{}", {}))
 
         nursery.start_soon(post)
@@ -162,7 +161,7 @@ async def test_waiting_for_a_slot_counts_towards_the_two_seconds_of_a_try(
 
 async def test_a_try_at_a_name_that_does_not_exist_is_refused() -> None:
     async with _resolver():
-        outcome = await Outbound(client_context()).post("https://missing.example.com/", b"{}", {})
+        outcome = await keeping_none().post("https://missing.example.com/", b"{}", {})
         assert (outcome.status, outcome.error) == (None, REFUSED_MESSAGE)
 
 

@@ -11,7 +11,7 @@ from pgs.domain.nudges import RESPONSE_TEXT_MAX, TryOutcome
 from pgs.http.outbound import tls
 from pgs.http.outbound.backend import PinnedBackend, PinnedStream
 from pgs.http.outbound.errors import CLOSED, NOT_HTTP, TOO_LONG
-from pgs.http.outbound.tries import USER_AGENT, Outbound
+from pgs.http.outbound.tries import USER_AGENT
 from tests.http.internet import (
     BODY,
     HOST,
@@ -20,6 +20,7 @@ from tests.http.internet import (
     answer_to,
     answering,
     client_context,
+    keeping_none,
     open_internet,
     read_request,
 )
@@ -158,7 +159,7 @@ async def test_a_broken_connection_is_logged_as_no_response(
             await trio.aclose_forcefully(stream)
 
         internet.handler = handler
-        outcome = await Outbound(client_context()).post(URL, BODY, {})
+        outcome = await keeping_none().post(URL, BODY, {})
         assert (outcome.status, outcome.error) == (None, CLOSED)
         assert internet.open_sockets == 0
 
@@ -173,7 +174,7 @@ async def test_an_endpoint_may_answer_before_it_has_read_the_request(
             await stream.send_all(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
 
         internet.handler = handler
-        assert (await Outbound(client_context()).post(URL, b"x" * 100_000, {})).status == 413
+        assert (await keeping_none().post(URL, b"x" * 100_000, {})).status == 413
 
 
 @pytest.mark.parametrize(
@@ -193,7 +194,7 @@ async def test_a_close_notify_ends_the_response_though_the_connection_stays_open
             await trio.sleep_forever()
 
         internet.handler = handler
-        outcome = await Outbound(client_context()).post(URL, BODY, {})
+        outcome = await keeping_none().post(URL, BODY, {})
         assert (outcome.status, outcome.error, outcome.duration_ms) == (status, error, 0)
         assert outcome.response_body == before.partition(b"\r\n\r\n")[2].decode()
 
@@ -212,7 +213,7 @@ async def test_a_try_leaves_nothing_for_the_garbage_collector(
             "breaks": answering(b"HTTP"),
         }.get(how, hang)
         context = ssl.create_default_context() if how == "is not trusted" else client_context()
-        outbound = Outbound(context)
+        outbound = keeping_none(context)
         gc.collect()
         gc.disable()
         try:
@@ -256,7 +257,7 @@ async def test_the_request_has_the_target_of_the_url_and_exactly_the_given_body(
         internet.handler = answering(
             b"HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\n\r\n", requests=requests
         )
-        outbound = Outbound(client_context())
+        outbound = keeping_none()
         for _ in range(2):
             assert (
                 await outbound.post(url, BODY, {"X-Service-Signature": "t=1,v1=00"})
@@ -267,7 +268,6 @@ async def test_the_request_has_the_target_of_the_url_and_exactly_the_given_body(
         b"User-Agent: " + USER_AGENT.encode(),
         b"Content-Type: application/json",
         b"Content-Length: %d" % len(BODY),
-        b"Connection: close",
         b"X-Service-Signature: t=1,v1=00",
     ]
     assert requests == [b"\r\n".join(head) + b"\r\n\r\n" + BODY] * 2
@@ -287,4 +287,4 @@ async def test_the_request_has_the_target_of_the_url_and_exactly_the_given_body(
 )
 async def test_a_url_that_no_webhook_could_have_raises_value_error(url: str) -> None:
     with pytest.raises(ValueError, match="not a webhook URL"):
-        await Outbound(client_context()).post(url, BODY, {})
+        await keeping_none().post(url, BODY, {})

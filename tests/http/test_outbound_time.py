@@ -10,7 +10,6 @@ import trio.testing
 
 from pgs.domain.nudges import TryOutcome
 from pgs.http.outbound.errors import CONNECT_TIMEOUT, NO_ANSWER, NO_TLS, TOO_LONG
-from pgs.http.outbound.tries import Outbound
 from tests.http.internet import (
     HOST,
     PUBLIC,
@@ -19,8 +18,8 @@ from tests.http.internet import (
     Tls,
     answering,
     authority,
-    client_context,
     dripping,
+    keeping_none,
     open_internet,
     read_request,
 )
@@ -31,7 +30,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
 async def _try(internet: Internet) -> TryOutcome:
     """Make a try, and check that it took the time that it reports and left no socket open."""
     began = trio.current_time()
-    outcome = await Outbound(client_context()).post(URL, b"{}", {})
+    outcome = await keeping_none().post(URL, b"{}", {})
     assert outcome.duration_ms == round((trio.current_time() - began) * 1000)
     assert internet.open_sockets == 0
     return outcome
@@ -262,6 +261,6 @@ async def test_a_cancelled_try_ends_as_cancelled_and_closes_its_connection(
         internet.lookup_takes, internet.connect_takes = 1.0, 0.9
         internet.handler = dripping(chain([HEAD], repeat(b"x")), 1.0)
         with trio.move_on_after(after) as scope:
-            await Outbound(client_context()).post(URL, b"{}", {})
+            await keeping_none().post(URL, b"{}", {})
         assert scope.cancelled_caught
         assert internet.open_sockets == 0

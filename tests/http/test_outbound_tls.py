@@ -16,7 +16,14 @@ from pgs.http.outbound.errors import BAD_CERTIFICATE, CLOSED, NO_TLS
 from pgs.http.outbound.tls import Tls
 from pgs.http.outbound.tries import Outbound
 from pgs.http.outbound.trust import read_roots, trusted_roots
-from tests.http.internet import HOST, answering, authority, client_context, server_context
+from tests.http.internet import (
+    HOST,
+    answering,
+    authority,
+    client_context,
+    keeping_none,
+    server_context,
+)
 from tests.loopback import LOOPBACK, LoopbackNames
 from tests.patience import PATIENCE_S
 
@@ -59,8 +66,14 @@ async def _try(context: ssl.SSLContext | None, outbound: Outbound, host: str = H
             return await outbound.post(f"https://{host}:{port}/", b"{}", {})
 
 
+def _with_default_trust() -> Outbound:
+    outbound = Outbound(is_allowed=_allow_loopback)
+    outbound.close()  # so that it keeps no connection
+    return outbound
+
+
 def _outbound() -> Outbound:
-    return Outbound(client_context(), _allow_loopback)
+    return keeping_none(is_allowed=_allow_loopback)
 
 
 def _issued(
@@ -132,7 +145,7 @@ async def test_an_endpoint_that_offers_only_tls_older_than_ours_is_logged_as_no_
     client.minimum_version = ssl.TLSVersion.TLSv1_3
     old = _issued(authority(), HOST)
     old.maximum_version = ssl.TLSVersion.TLSv1_2
-    outcome = await _try(old, Outbound(client, _allow_loopback))
+    outcome = await _try(old, keeping_none(client, _allow_loopback))
     assert (outcome.status, outcome.error) == (None, NO_TLS)
 
 
@@ -162,7 +175,7 @@ async def test_the_server_is_sent_the_name_of_the_host_and_http_1_1() -> None:
 
 
 async def test_the_address_rule_holds_on_real_sockets_too() -> None:
-    outcome = await _try(server_context(), Outbound(client_context()))
+    outcome = await _try(server_context(), keeping_none())
     assert (outcome.status, outcome.error) == (None, REFUSED_MESSAGE)
 
 
@@ -172,11 +185,9 @@ async def test_ssl_cert_file_replaces_every_trusted_root(
     roots = tmp_path / "roots.pem"
     authority().cert_pem.write_to_path(roots)
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-    assert (
-        await _try(server_context(), Outbound(is_allowed=_allow_loopback))
-    ).error == BAD_CERTIFICATE
+    assert (await _try(server_context(), _with_default_trust())).error == BAD_CERTIFICATE
     monkeypatch.setenv("SSL_CERT_FILE", str(roots))
-    assert (await _try(server_context(), Outbound(is_allowed=_allow_loopback))).status == 200
+    assert (await _try(server_context(), _with_default_trust())).status == 200
     assert len(trusted_roots().get_ca_certs()) == 1
 
 

@@ -18,6 +18,14 @@ class NudgePort(Protocol):
         """Return the outcome of one try. An endpoint cannot make it raise."""
         ...
 
+    def close_idle(self) -> None:
+        """Close the connections that no try has used for a while."""
+        ...
+
+    def close(self) -> None:
+        """Close all idle connections, and those in use after their tries."""
+        ...
+
 
 class UndefinedAnswer(Exception):
     """The settlement server gave no answer that its interface defines.

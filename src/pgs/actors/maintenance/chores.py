@@ -7,6 +7,7 @@ from pgs.actors.maintenance.database_watch import check_database, watch_files
 from pgs.actors.maintenance.deadlines import SEARCH_AGAIN_S, ring_alarms, tell_due
 from pgs.actors.maintenance.open_money import count_open_money
 from pgs.actors.maintenance.registers import (
+    close_idle_connections,
     close_idle_partners,
     close_sockets_when_unreadable,
     follow_others,
@@ -26,6 +27,10 @@ from pgs.actors.shared.snapshots import REFRESH_S
 FOLLOW_PAUSE_S = 0.1
 """Seconds between two readings of what other nodes have changed, at least. One reading finds all
 changes of a burst."""
+
+CLOSE_CONNECTIONS_S = 0.5
+"""Seconds between two searches for connections to endpoints that no nudge uses any more. The pause
+adds to the time for which an idle connection stays open."""
 
 CLOSE_IDLE_S = 30.0
 """Seconds between two searches for partners whose actors are idle."""
@@ -75,6 +80,12 @@ CHORES = (
         work=close_idle_partners,
         every_s=CLOSE_IDLE_S,
         first_after_s=CLOSE_IDLE_S,
+    ),
+    Chore(
+        name="close_idle_connections",
+        work=close_idle_connections,
+        every_s=CLOSE_CONNECTIONS_S,
+        first_after_s=CLOSE_CONNECTIONS_S,
     ),
     # Due rows and alarms. The backlog may be long, so the service is ready before it is done.
     Chore(

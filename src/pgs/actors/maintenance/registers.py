@@ -20,6 +20,11 @@ async def tend_actors(parts: Parts, _: PartnerDirectory) -> None:
     parts.system.tend()
 
 
+async def close_idle_connections(parts: Parts, _: PartnerDirectory) -> None:
+    """Close the connections to endpoints that no nudge has used for a while."""
+    parts.deliveries.outbound.close_idle()
+
+
 async def close_idle_partners(_: Parts, directory: PartnerDirectory) -> None:
     """Close the partners that nobody uses, to free their memory."""
     directory.close_idle()

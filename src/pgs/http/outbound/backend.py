@@ -1,4 +1,4 @@
-"""Makes the one connection of a try, to an address that the address rule allows.
+"""Makes connections to addresses that the address rule allows.
 
 The name is looked up once, every address of the answer is checked, and the connection is made to
 one of those addresses. Every layer limits how much is read.
@@ -39,8 +39,32 @@ beginning of the body. The limit of `expect_body` does not count those bytes, wh
 this."""
 
 
+async def allowed_addresses(
+    host: str, port: int, is_allowed: Callable[[str], bool], by: float
+) -> Sequence[str]:
+    """Return the addresses of a host, looked up once, all of them allowed.
+
+    `by` is on trio's clock. Raises NoResponse, also if one address is not allowed.
+    """
+    with trio.move_on_at(by):
+        addresses = check_answer(await look_up(host, port), is_allowed)
+        if addresses is None:
+            raise NoResponse(REFUSED_MESSAGE)
+        return addresses
+    raise NoResponse(CONNECT_TIMEOUT)
+
+
+async def open_stream(addresses: Sequence[str], port: int, by: float) -> tuple["PinnedStream", str]:
+    """Return a connection to one of the addresses, and that address. Raises NoResponse.
+
+    `by`: the time on trio's clock by which the connection and its TLS handshake must be done.
+    """
+    connected, address = await _connect(addresses, port, by)
+    return PinnedStream(_Wire(trio.SocketStream(connected)), by), address
+
+
 class PinnedBackend(httpcore.AsyncNetworkBackend):
-    """The network of one try, for httpcore. It makes one connection, and `close` closes it.
+    """The network of one call, for httpcore. It makes one connection, and `close` closes it.
 
     `connect_by`: the time on trio's clock by which look-up, TCP and TLS handshake must be done.
     `is_allowed`: the address rule.
@@ -63,14 +87,9 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
 
         `timeout` and the parameters after it are ignored. Raises NoResponse.
         """
-        with trio.move_on_at(self._connect_by):
-            addresses = check_answer(await look_up(host, port), self._is_allowed)
-            if addresses is None:
-                raise NoResponse(REFUSED_MESSAGE)
-            connected = await _connect(addresses, port, self._connect_by)
-            self._stream = PinnedStream(_Wire(trio.SocketStream(connected)), self._connect_by)
-            return self._stream
-        raise NoResponse(CONNECT_TIMEOUT)
+        addresses = await allowed_addresses(host, port, self._is_allowed, self._connect_by)
+        self._stream, _ = await open_stream(addresses, port, self._connect_by)
+        return self._stream
 
     def expect_body(self, size: int) -> None:
         """Treat what follows as the body and read at most `size` more bytes of it.
@@ -86,8 +105,10 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
             self._stream.close()
 
 
-async def _connect(addresses: Sequence[str], port: int, by: float) -> trio.socket.SocketType:
-    """Return a socket connected to the first address that accepts a connection.
+async def _connect(
+    addresses: Sequence[str], port: int, by: float
+) -> tuple[trio.socket.SocketType, str]:
+    """Return a socket connected to the first address that accepts a connection, and the address.
 
     Each address gets an equal share of the time that is left, so that an address that never answers
     leaves time for the others. Raises NoResponse.
@@ -102,7 +123,7 @@ async def _connect(addresses: Sequence[str], port: int, by: float) -> trio.socke
                     socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM
                 )
                 await made.connect((address, port))
-                return made
+                return made, address
         except OSError:
             pass
         except BaseException:
@@ -127,6 +148,18 @@ class PinnedStream(httpcore.AsyncNetworkStream):
         self._unsent = b""
         self._left = HEAD_MAX
         self._in_body = False
+
+    def begin_exchange(self) -> None:
+        """Prepare for another request and response, with the limits of a new connection."""
+        self._left, self._in_body = HEAD_MAX, False
+        self._wire.begin_exchange()
+
+    def is_quiet(self) -> bool:
+        """Return whether nothing has arrived that nobody has read, nor the connection's end."""
+        stream = self._stream
+        if isinstance(stream, Tls) and stream.has_unread():
+            return False
+        return not self._wire.is_readable()
 
     def expect_body(self, size: int) -> None:
         """Treat what follows as the body and read at most `size` more bytes of it.
@@ -211,11 +244,17 @@ class PinnedStream(httpcore.AsyncNetworkStream):
 
 
 class _Wire:
-    """A transport that raises NoResponse once it has received `WIRE_MAX` bytes."""
+    """A transport that raises NoResponse once it has received `WIRE_MAX` bytes in an exchange."""
 
     def __init__(self, stream: trio.SocketStream) -> None:
         self._stream = stream
         self._left = WIRE_MAX
+
+    def begin_exchange(self) -> None:
+        self._left = WIRE_MAX
+
+    def is_readable(self) -> bool:
+        return self._stream.socket.is_readable()
 
     async def receive_some(self, max_bytes: int) -> bytes | bytearray:
         if self._left <= 0:

@@ -53,6 +53,10 @@ class Tls:
         except ssl.SSLEOFError:
             return b""
 
+    def has_unread(self) -> bool:
+        """Return whether bytes have arrived that `receive_some` has not returned."""
+        return bool(self._incoming.pending or self._tls.pending())
+
     async def _drive(self, operation: Callable[..., Any], *args: Any) -> Any:
         while True:
             try:

@@ -2,7 +2,7 @@
 
 import re
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import httpcore
@@ -10,8 +10,9 @@ import trio
 
 from pgs.domain.ip_addresses import is_public
 from pgs.domain.nudges import TryOutcome, response_text
-from pgs.http.outbound.backend import PinnedBackend
+from pgs.http.outbound.backend import allowed_addresses, open_stream
 from pgs.http.outbound.errors import NO_ANSWER, NOT_HTTP, NoResponse
+from pgs.http.outbound.kept_connections import Connection, KeptConnections
 from pgs.http.outbound.trust import trusted_roots
 
 CONNECT_TIMEOUT_S: Final = 2.0
@@ -27,6 +28,8 @@ most 800 bytes."""
 
 USER_AGENT: Final = "Partner-Game-Service-Webhook/1"
 
+_HTTPS: Final = 443  # the port of a URL that names none
+
 # A URL as `pgs.domain.webhook_urls` stores it. httpcore's own parser would drop `;parameters` and
 # an empty query.
 _STORED_URL = re.compile(
@@ -37,7 +40,9 @@ _STORED_URL = re.compile(
 class Outbound:
     """Delivers to webhook endpoints, over TLS and to public addresses only.
 
-    Each try uses a new connection. Redirects are not followed, and proxies are not used.
+    A try looks up the endpoint's addresses. If an earlier try has left a connection open, and it
+    leads to one of them, the try uses it. Redirects are not followed, and proxies are not used.
+
     `ssl_context` and `is_allowed` (the address rule) are for tests and the demo, which deliver on
     this machine; no setting changes them.
     """
@@ -48,30 +53,33 @@ class Outbound:
         is_allowed: Callable[[str], bool] = is_public,
     ) -> None:
         self._ssl_context = ssl_context or trusted_roots()
+        self._ssl_context.set_alpn_protocols(["http/1.1"])
         self._is_allowed = is_allowed
+        self._kept = KeptConnections()
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> TryOutcome:
         """Return the outcome of one try, after at most `TRY_TIMEOUT_S`.
 
         Faults of name servers and of the endpoint become the outcome and raise nothing. `url` must
         be as `normalise_webhook_url` returns it, else ValueError. `headers` are sent in addition to
-        Host, User-Agent, Content-Type (JSON), Content-Length and Connection. If the head arrives in
-        time, its status counts, even if the body fails. A Content-Encoding is not decoded.
+        Host, User-Agent, Content-Type (JSON) and Content-Length. If the head arrives in time, its
+        status counts, even if the body fails. A Content-Encoding is not decoded.
+
+        If a kept connection fails before a response, the request is sent once more over a new one.
+        So an endpoint may see a nudge twice, as it also may with several tries.
         """
         target = _target(url)
         began = trio.current_time()
-        backend = PinnedBackend(began + CONNECT_TIMEOUT_S, self._is_allowed)
+        connect_by = began + CONNECT_TIMEOUT_S
         response = _Response()
         error = NO_ANSWER
         try:
             with trio.move_on_at(began + TRY_TIMEOUT_S):
-                await self._exchange(backend, _request(target, body, headers), response)
+                await self._send(target, _request(target, body, headers), connect_by, response)
         except NoResponse as why:
             error = why.reason
         except httpcore.RemoteProtocolError:
             error = NOT_HTTP
-        finally:
-            backend.close()
         return TryOutcome(
             status=response.status,
             error=error if response.status is None else None,
@@ -79,20 +87,73 @@ class Outbound:
             response_body=response_text(bytes(response.body)),
         )
 
-    async def _exchange(
-        self, backend: PinnedBackend, request: httpcore.Request, response: "_Response"
+    def close_idle(self) -> None:
+        """Close the connections that no try has used for a while."""
+        self._kept.close_idle()
+
+    def close(self) -> None:
+        """Close all idle connections, and those in use after their tries."""
+        self._kept.close()
+
+    async def _send(
+        self, target: httpcore.URL, request: httpcore.Request, by: float, response: "_Response"
     ) -> None:
-        connection = httpcore.AsyncHTTPConnection(
-            request.url.origin, ssl_context=self._ssl_context, network_backend=backend
-        )
-        answer = await connection.handle_async_request(request)
-        response.status = answer.status
-        backend.expect_body(BODY_MAX)
-        async for part in answer.aiter_stream():
-            # The loop runs to the end of the stream or to an error. If it stopped earlier, the
-            # garbage collector would have to clean up the generator.
-            response.body += part[: BODY_MAX - len(response.body)]
-            backend.expect_body(BODY_MAX - len(response.body))
+        """Send a request over a kept or a new connection, which must be ready at the time `by`.
+
+        Raises NoResponse and httpcore.RemoteProtocolError.
+        """
+        host, port = target.host.decode("ascii"), target.port or _HTTPS
+        addresses = await allowed_addresses(host, port, self._is_allowed, by)
+        kept = self._kept.take((target.host, port), addresses)
+        if kept is not None:
+            try:
+                await self._exchange(target, kept, request, response)
+                return
+            except (NoResponse, httpcore.RemoteProtocolError):
+                # The endpoint may have closed the idle connection when the request was on its way.
+                if response.status is not None or trio.current_time() >= by:
+                    raise
+        made = await self._connect(target, addresses, by)
+        await self._exchange(target, made, request, response)
+
+    async def _connect(
+        self, target: httpcore.URL, addresses: Sequence[str], by: float
+    ) -> Connection:
+        stream, address = await open_stream(addresses, target.port or _HTTPS, by)
+        try:
+            await stream.start_tls(self._ssl_context, target.host.decode("ascii"))
+        except BaseException:
+            stream.close()
+            raise
+        return Connection(address, stream)
+
+    async def _exchange(
+        self,
+        target: httpcore.URL,
+        connection: Connection,
+        request: httpcore.Request,
+        response: "_Response",
+    ) -> None:
+        """Send a request and read the response. Then keep the connection, or close it."""
+        stream = connection.stream
+        # A parser for each exchange: what an endpoint sends after its response is never taken for
+        # the next response.
+        http = httpcore.AsyncHTTP11Connection(target.origin, stream)
+        try:
+            answer = await http.handle_async_request(request)
+            response.status = answer.status
+            stream.expect_body(BODY_MAX)
+            async for part in answer.aiter_stream():
+                # The loop runs to the end of the stream or to an error. If it stopped earlier, the
+                # garbage collector would have to clean up the generator.
+                response.body += part[: BODY_MAX - len(response.body)]
+                stream.expect_body(BODY_MAX - len(response.body))
+            await answer.aclose()
+        finally:
+            if http.is_idle():
+                self._kept.keep((target.host, target.port or _HTTPS), connection)
+            else:
+                stream.close()
 
 
 class _Response:
@@ -126,7 +187,6 @@ def _request(url: httpcore.URL, body: bytes, headers: Mapping[str, str]) -> http
             (b"User-Agent", USER_AGENT.encode("ascii")),
             (b"Content-Type", b"application/json"),
             (b"Content-Length", b"%d" % len(body)),
-            (b"Connection", b"close"),
             *((name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()),
         ],
         content=body,
