@@ -62,10 +62,10 @@ class Licence(msgspec.Struct, frozen=True):
 class Account(msgspec.Struct, frozen=True):
     """All data of an account against which a partner's calls are checked.
 
-    `revision` rises with every change except those of authenticators. Two readings of the same rows
-    are equal, because `keys` are in the order of `in_order` and origins in alphabetical order.
-    `generations` counts the emergency stops of each environment; a session token of an earlier
-    generation is invalid.
+    `revision` rises with every change, except if only an authenticator changes or if only the event
+    log gets an entry. Two readings of the same rows are equal, because `keys` are in the order of
+    `in_order` and origins in alphabetical order. `generations` counts the emergency stops of each
+    environment; a session token of an earlier generation is invalid.
     """
 
     partner_id: str

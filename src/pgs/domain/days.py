@@ -19,8 +19,8 @@ RANGE_MAX_DAYS: Final = 92
 """Days that one call may cover, both ends counted, as the interface promises: a quarter."""
 
 EARLIEST_DAY: Final = -719_162
-"""Time before every match, as the number of a day: 1 January of the year 1, the first day that
-Python knows."""
+"""Time before which no match was played, as the number of a day: 1 January of the year 1, the first
+day that Python knows. A search for all unbilled days begins there."""
 
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _DAY: Final = re.compile(r"[0-9]{8}", re.ASCII)

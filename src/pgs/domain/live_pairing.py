@@ -42,10 +42,10 @@ REMATCH_PENALTY = 2 * POINT
 too. It is half of `CAP_START`, so equal players meet again without a wait if nobody else fits."""
 
 NEIGHBOURS = 4
-"""Opponents with higher ratings that are considered for a seat, the nearest first. A pair with a
-lower-rated opponent is considered when it is that opponent's turn. In a large pool the nearest are
-so close that a further one cannot be much cheaper. A wave over 5,000 seats takes 60 ms with 4
-neighbours."""
+"""Opponents with equal or higher ratings that are considered for a seat: the nearest acceptable
+ones. A pair with a lower-rated opponent is considered when it is that opponent's turn. In a large
+pool the nearest are so close that a further one cannot be much cheaper. A wave over 5,000 seats
+takes 60 ms with 4 neighbours."""
 
 SCAN = 32
 """Seats examined to find those opponents. A seat is skipped if it has not waited long enough to

@@ -10,8 +10,9 @@ LIKENESS_CHARS: Final = 64
 interface is longer, and the time of a comparison grows with the product of both lengths."""
 
 LIKENESS_NAMES: Final = 64
-"""Names with which one name is compared at most; further ones are left out. This bounds the time
-that a request with very many names takes. No call has as many fields. An installation with more
+"""Names with which one name is compared at most; further ones are left out. If a request lacks a
+field, the name of that field is compared with the names that the request has. So this number bounds
+the time for a request with very many names. No call takes as many fields. An installation with more
 tiers or games gets no guesses from those left out."""
 
 _LEAST_RATIO = 0.75

@@ -17,8 +17,8 @@ LOGO_MAX_SIDE: Final = 4096
 """Pixels of a logo's longer side, as the interface promises. Decoding needs 64 MiB at most."""
 
 LEVEL_AA: Final = 4.5
-"""Times by which the luminance of a text and that of its background must differ, as `contrast`
-measures it: level AA of WCAG 2.2, success criterion 1.4.3."""
+"""Points of contrast that a text must have with its background. Contrast goes from 1 to 21 points;
+`contrast` computes it. Level AA of WCAG 2.2, success criterion 1.4.3, sets this number."""
 
 RADIUS_MAX: Final = 32
 """Pixels of a corner's radius, as the interface promises. A greater one would cut into the text."""

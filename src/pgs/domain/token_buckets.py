@@ -22,8 +22,8 @@ _TICKS: Final = 1_000_000
 one tick earns exactly `rate` units."""
 
 _LONG_AGO: Final = -(1 << 62)
-"""Time before the first call of every bucket, in ticks. A new bucket has it as the time of its last
-call."""
+"""Time before which no bucket is called, in ticks, whatever clock the owner uses. A new bucket has
+this time as the time of its last call."""
 
 
 BUCKET_MAX: Final = 1_000_000
@@ -131,7 +131,7 @@ class Bucket:
         """Take `cost` tokens and return 0; without them, return the seconds until the next try.
 
         The same as `take`, for callers that do not report what is left in the bucket. With a cost
-        of 0, the bucket only earns what it is due.
+        of 0, nothing is taken: the bucket only earns the credit for the time since the last call.
         """
         tick, credit, rate = round(now * _TICKS), self._credit, self._rate
         elapsed = tick - self._tick

@@ -69,7 +69,7 @@ class ConnectFour:
         return state.turn
 
     def legal_moves(self, state: State) -> tuple[str, ...]:
-        """Return the columns that have room, from left to right."""
+        """Return the columns that have room, from left to right; none after a win."""
         if state.won:
             return ()
         held = state.discs[0] | state.discs[1]

@@ -47,7 +47,7 @@ class TicTacToe:
         return state.turn
 
     def legal_moves(self, state: State) -> tuple[str, ...]:
-        """Return the free cells, row by row."""
+        """Return the free cells, row by row; none after a win."""
         if _line(state) is not None:
             return ()
         return tuple(cell for cell, held in zip(CELLS, state.cells, strict=True) if held is None)

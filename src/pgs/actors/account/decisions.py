@@ -50,8 +50,8 @@ class Write(msgspec.Struct, frozen=True):
     `account`: the account after the change. `stmts`: the rows beside the account's own. `action`
     and `detail`: what the event says. `reply`: makes the reply from the account as committed.
     `endpoints`: the environments whose courier must read its endpoint again. `revises`: whether
-    the account's revision rises. The revision stays the same if nothing changed that others may
-    have read.
+    the account's revision rises. The revision stays the same if only an authenticator changes, or
+    if nothing is written but the event.
     """
 
     account: Account

@@ -103,8 +103,8 @@ def disable_webhook(
 ) -> AccountDecision:
     """Decide to switch an endpoint off; its row stays.
 
-    Nothing changes if the endpoint is off already. If the command has a
-    `saved_seq`, nothing changes either once the endpoint has a later one: its URL was saved again.
+    Nothing changes if the endpoint is off already, or if the command has a `saved_seq` and the
+    endpoint's URL has been saved again since then.
     """
     if stored is None:
         return refuse("webhook_not_configured")

@@ -44,8 +44,9 @@ IDLE_CLOSE_S = 300.0
 """Seconds without a message after which an actor is closed to free its memory. Its rows stay, so
 the next message opens it again."""
 
-# Errors that end an actor's life but are not counted as its crash: the database failed, a queue was
-# full, or another actor broke and the crash was counted as that actor's.
+# Errors that end an actor's life but are not counted as its crash. The database failed, a queue was
+# full, or another actor broke, which counts as that actor's crash. Or the actor raised `Crashed`
+# itself, for example after two conflicts in a row.
 _NOT_ITS_FAULT = (StoreOutage, WriterFull, Overloaded, Crashed)
 
 

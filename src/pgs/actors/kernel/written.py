@@ -1,6 +1,7 @@
-"""Raises `Interrupted`, after a call's first commit, in place of outages and some other errors.
+"""After a call's first commit, raises `Interrupted` in place of certain other errors.
 
-The other errors say that nothing was done. That is wrong once the call has committed something.
+These other errors are outages, and errors that say that nothing was done. They would mislead the
+caller, because the call has committed something.
 """
 
 from collections.abc import Iterator

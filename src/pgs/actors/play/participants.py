@@ -91,7 +91,7 @@ class Participants:
                 self.join(side, socket, now_ms)
 
     def mark_arrivals(self, *, waiting_only: bool) -> None:
-        """Count as present each player whose open socket will get the snapshot from `greet`.
+        """Count players with an open socket as present, so that `greet` sends them the snapshot.
 
         `waiting_only`: count only players whose socket was last sent `waiting` or `no_seat`.
         """

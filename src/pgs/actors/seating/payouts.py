@@ -1,4 +1,4 @@
-"""The money of an ended match: asks settlement to pay, and records its confirmation."""
+"""Asks settlement to pay what an ended match owes, and records the money once all of it is paid."""
 
 from pgs.actors.kernel.mail import Envelope
 from pgs.actors.messages.seats import PaidOut

@@ -92,7 +92,7 @@ class Plan:
         return started
 
     def count_first_moves(self, started: MatchWithSeats) -> None:
-        """Add the match to both players' counts of first moves: side 0 moves first."""
+        """Count the match for both players, and its first move for the player of side 0."""
         for seat in started.seats:
             self._stmts.append(
                 count_match(

@@ -1,4 +1,7 @@
-"""Charges and payouts: a child task asks settlement for each and tells the seats actor the answer.
+"""Asks settlement for charges and payouts, in child tasks, and tells the seats actor the result.
+
+The seats actor is told the answer to each charge. It is told of the payouts of a match only once
+all of them are confirmed. A declined payout waits for an operator.
 
 The embedded settlement confirms every charge at once. With it, the stake is charged in the
 transaction that writes the seat, without this actor.

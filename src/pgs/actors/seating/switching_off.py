@@ -199,9 +199,9 @@ async def close_switched_off(parts: Parts, directory: PartnerDirectory) -> None:
 async def void_removed_games(parts: Parts, directory: PartnerDirectory) -> None:
     """End the running matches of games that are not installed. Raises `StoreOutage`.
 
-    The next run ends the matches that this run could not end, because a write failed, a mailbox was
-    full, the partner was degraded or another closing was under way. Waiting seats of a removed game
-    can still be paired; a later run ends their matches.
+    If a write fails, a mailbox is full, the partner is degraded or another closing is under way,
+    this run leaves the matches concerned to the next run. Waiting seats of a removed game can still
+    be paired; a later run ends their matches.
     """
     for game_id in await read_in_bulk(parts.database, rows.running_games):
         if game_id not in parts.games:

@@ -25,8 +25,8 @@ class Flight:
        failed. The courier logs the last try. If `counts` is true, the last try also changes the
        endpoint's count of failures in a row.
     5. Cut short: its endpoint was saved again, the endpoint or the account was switched off, its
-       courier broke, or the service stops. A running try still finishes and is logged. No further
-       try begins.
+       courier broke, the service stops, or an error of the service broke its task. A running try
+       still finishes and is logged, except after an error of its task. No further try begins.
 
     A lone try takes no in-flight slot and never changes the count of failures in a row. A test
     event has no match.

@@ -9,7 +9,8 @@ OVERDUE_S: Final = 24 * 3600
 open needs a person."""
 
 TELL_EVERY_S: Final = 24 * 3600
-"""Seconds between two log lines about overdue items: one a day, so that nobody mutes them."""
+"""Seconds between two log lines while items stay overdue: one line a day, so that nobody mutes the
+lines. After a count that finds nothing overdue, the next overdue item is logged at once."""
 
 
 class OpenMoney:
@@ -26,7 +27,11 @@ class OpenMoney:
         return self.charges.overdue + self.payouts.overdue
 
     def note_count(self, charges: OpenCount, payouts: OpenCount, now: int) -> bool:
-        """Note a count; return True if items are overdue and none were reported for a day."""
+        """Note a count; return True if overdue items must be logged now.
+
+        They are logged by the first count that finds any, and then once in `TELL_EVERY_S` until a
+        count finds none.
+        """
         self.charges, self.payouts = charges, payouts
         if not self.overdue:
             self._told_at = None

@@ -88,9 +88,10 @@ class PresenceRegister:
             older.connection.close(REPLACED)
 
     def leave(self, player_socket: PlayerSocket) -> bool:
-        """Remove a socket; return whether its player has no socket now.
+        """Remove a socket; return True if this leaves its player without a socket.
 
-        This is false if a newer socket has replaced this one.
+        Return False if the socket is not registered any more, because a newer socket has replaced
+        it or because `forget` has removed it.
         """
         partner = self._here.get(player_socket.player[0], {})
         if partner.get(player_socket.player) is not player_socket:

@@ -144,12 +144,14 @@ class Registry:
         If nothing has changed, this costs one short query. Raises `StoreOutage`; the snapshot then
         stays as it was.
         """
-        # Read `_changes` before the query. If it were read afterwards, it could include a commit
-        # that this process made meanwhile, and a commit of another node could go unnoticed.
+        # Two sums over all accounts are compared: `_changes` adds up the versions that this process
+        # has published, the query adds up those in the rows. No row is older than its published
+        # account. So if the sums are equal, no account has changed, in whatever order the nodes
+        # have committed.
         #
-        # Both numbers add up the versions of all accounts: `_changes` those that this process has
-        # published, the query those in the rows. No row is older than its published account. So if
-        # the sums are equal, no account has changed, in whatever order the nodes have committed.
+        # Read `_changes` before the query. Read afterwards, `_changes` could include a commit that
+        # this process made after the query. The sums could then be equal although another node has
+        # changed an account.
         read_at, known = trio.current_time(), self._changes
         if await count_changes(self._database.reader) == known:
             self.age.renew(read_at)

@@ -21,8 +21,8 @@ class Alarms:
 
     def __init__(self) -> None:
         self._at: dict[Key, float] = {}
-        # When an alarm moves to a later time, its earlier entry stays in the heap. When that entry
-        # comes up, the table is queued again for the later time. So a table has few entries.
+        # Moving an alarm to a later time adds no entry to the heap, so a table has few entries. The
+        # old entry stays. When the old entry is due, the table is queued again for the later time.
         self._heap: list[tuple[float, Key]] = []
         self._queued: dict[Key, float] = {}  # the one valid heap entry of each table
         self._next = NEVER
