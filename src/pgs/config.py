@@ -71,9 +71,9 @@ class Config:
     """host:port at which the other nodes reach this node's public listener."""
 
     base_url: str = ""
-    """URL of the public listener for partners, without a trailing slash.
+    """URL at which partners and players reach the service, without a trailing slash.
 
-    Empty: the listener's own address.
+    Empty: the public listener's own address.
     """
 
     secret_key_file: Path | None = None

@@ -260,7 +260,8 @@ async def _socket(
                 ended = error
             nursery.cancel_scope.cancel()
     except* ConnectionRejected as group:
-        # 429 and 503 are temporary; any other status is about the token.
+        # 429 and 503 are temporary. The bot stops at any other status, because a new try would
+        # most likely be refused as well. A 401 is about the token, a 403 about the account.
         status = min(
             error.status_code for error in group.exceptions if isinstance(error, ConnectionRejected)
         )

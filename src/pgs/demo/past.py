@@ -74,8 +74,9 @@ class PastClock:
 class Past(msgspec.Struct, frozen=True):
     """How many matches were played since which day, and which month was billed.
 
-    `since` and `month` are text. `until`: when the present began, in epoch seconds. The rows of the
-    past changed before then, so a feed that is read since then leaves them out.
+    `since` and `month` are text. `until`: when the present began, in epoch seconds. All rows of
+    the past were changed before that moment. So the feed leaves them out if its parameter `since`
+    is `until`.
     """
 
     matches: int

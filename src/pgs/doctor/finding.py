@@ -5,8 +5,9 @@ from typing import Literal
 import msgspec
 
 Status = Literal["ok", "warning", "problem", "skipped"]
-"""`problem`: the service does not start, or people cannot use it. `warning`: it works, and an
-operator should know. `skipped`: nothing is configured, or this machine cannot tell."""
+"""`problem`: the service does not start, or people cannot use it. `warning`: the service works, but
+the check found something that an operator should know. `skipped`: there is nothing to check, or
+this machine cannot tell."""
 
 
 class Finding(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):

@@ -72,7 +72,10 @@ def _free_addresses(config: Config) -> Finding:
 
 
 def base_url(config: Config) -> Finding:
-    """Return whether PGS_BASE_URL, the address of the service for players, is set and is https."""
+    """Return whether PGS_BASE_URL is set and is https.
+
+    This setting is the URL at which partners and players reach the service.
+    """
     if not config.base_url:
         return Finding(
             "base_url",

@@ -1,7 +1,7 @@
-"""The internal listener: health, readiness, metrics, a node's shards, the registry's refresh.
+"""The internal listener: health, readiness, metrics, a node's shards, the refresh of the registry.
 
-Its address must be reachable only from within the deployment, because no path asks for a
-credential.
+`POST /internal/registry/refresh` makes the service read all accounts again. The listener's address
+must be reachable only from within the deployment, because no path asks for a credential.
 """
 
 from collections.abc import Awaitable, Callable

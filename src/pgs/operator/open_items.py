@@ -98,9 +98,9 @@ async def _find_open(reader: Reader, partner_id: str, row_id: str) -> Seat | Mat
 
 
 async def _note_resolved(core: Core, record: MatchWithSeats) -> None:
-    """Note in memory, where `payout_items` looks, the payouts that an operator has confirmed.
+    """Copy from the rows into memory which payouts of a match an operator has confirmed.
 
-    A restart loses what is in memory, so they are read from the rows.
+    `payout_items` looks only in memory, which is empty after a restart.
     """
     match = record.match
     reader = core.parts.database.reader

@@ -14,11 +14,12 @@ from pgs.operator.records import Record
 class OpenItem(Record, frozen=True, kw_only=True):
     """A charge or payout that settlement has not decided.
 
-    `id`: the seat of a charge, match and seat of a payout. `since` and `last_at` are epoch seconds.
-    `tries`: how often settlement was asked for the item. `last_answer` and `last_at` are about the
-    last of these tries. Only the node that owns the item's partner knows these three, and keeps
-    them in memory. So they are reset when that node starts, or when another node takes the partner
-    over. `tries` is None if the owner has not reported the item.
+    `id`: for a charge, the id of its seat; for a payout, the ids of its match and its seat, as
+    `MATCH:SEAT`. `since` and `last_at` are epoch seconds. `tries`: how often settlement was asked
+    for the item. `last_answer` and `last_at` are about the last of these tries. Only the node that
+    owns the item's partner knows these three values, and keeps them in memory. So they are reset
+    when that node starts, or when another node takes the partner over. `tries` is None if the owner
+    has not reported the item.
     `why`: the reason, if settlement is not asked for the item.
     """
 

@@ -90,7 +90,7 @@ class AccountRecord(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class NewDomain(msgspec.Struct, frozen=True):
-    """The domain that the email addresses of future members must have."""
+    """The domain that the e-mail addresses of future members must have."""
 
     domain: str
 

@@ -8,7 +8,7 @@ import segno
 def qr_svg(text: str) -> str:
     """Return the QR code of a text as an SVG document without a fixed size.
 
-    About 4 kB for the `otpauth` URI of a usual email address.
+    About 4 kB for the `otpauth` URI of a usual e-mail address.
     """
     out = io.BytesIO()
     segno.make(text, micro=False, error="m").save(

@@ -55,8 +55,9 @@ UNLICENSED: Final = frozenset({"game_not_licensed", "game_not_licensed_in_this_e
 """The reasons with which a launch without a licence is refused."""
 
 _REFUSED: Final = frozenset((Refusal, BadRequest, Plain, Reply, Internal))
-"""Types of answers that may be a refusal. To look a type up here takes 0.03 µs. `isinstance` asks
-the metaclass of each of the five structs, which takes 0.8 µs, and every call does this twice."""
+"""Types of answers that may be a refusal. Most calls cause two look-ups in this set. With
+`isinstance`, a look-up would take about twenty times as long (0.3 µs instead of 0.015 µs), because
+`isinstance` asks the metaclass of each of the five structs."""
 
 _NO_RECORD: Final = _REFUSED | {Stream}
 """Types of answers that may be something other than a record."""

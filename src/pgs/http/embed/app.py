@@ -217,7 +217,7 @@ class EmbedApp:
     def _admit(self, partner_id: str, environment: Environment) -> Account | Bare:
         """Return the account whose frame may be served now, or the refusal.
 
-        A 404 does not draw from any partner's rate limit.
+        If this function returns 404, the request does not draw from any partner's rate limit.
         """
         services, now = self._services, trio.current_time()
         restricted = services.restricted_to is not None and environment != services.restricted_to

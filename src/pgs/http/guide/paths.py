@@ -23,9 +23,9 @@ _CHANGES: Final[tuple[Callable[[str], str], ...]] = (
 """Corrections of the most common mistakes, in the order in which they are applied."""
 
 _ALIKE: Final = 0.8
-"""Points, from 0 to 1, for the similarity of two addresses, as difflib computes it. If an unknown
-address below `/docs/` and the address of a page have at least this number, the unknown address
-counts as a misspelling of the page's."""
+"""Points, from 0 to 1, for the similarity of two addresses, as difflib computes it. An unknown
+address below `/docs/` counts as a misspelling of a page's address if the similarity of the two is
+at least this high."""
 
 _ALIKE_CHARS: Final = 64
 """Characters of the longest address that is compared with the pages: a comparison costs time."""

@@ -169,7 +169,7 @@ def check_claims(token: ParsedToken, expected: Expected, now: int) -> Identity |
     """Return the person whom a token identifies, or the first fault of its claims.
 
     The claims must name what is expected, be valid at `now` (epoch seconds), and state a verified
-    email address.
+    e-mail address.
     """
     claims = token.claims
     fault = _check_names(claims, expected) or _check_times(claims, now)

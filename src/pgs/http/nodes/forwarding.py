@@ -122,7 +122,11 @@ class Forwarding:
         return self._app.direct_paths
 
     def serves_socket(self, path: bytes, headers: Headers, subprotocols: Sequence[str]) -> bool:
-        """Return whether a path has a WebSocket, and this node owns the partner of its player."""
+        """Return whether this node itself serves the WebSocket that a handshake asks for.
+
+        The path must have a WebSocket. This node must own the partner of the session token that the
+        handshake carries.
+        """
         shard = shard_of_request(path, headers, subprotocols)
         mine = shard is not None and self._owners.owner_of(shard) is self._owners.me
         return mine and self._app.serves_socket(path, headers, subprotocols)

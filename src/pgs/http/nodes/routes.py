@@ -28,10 +28,11 @@ _FRAME = re.compile(
 def shard_of_request(path: bytes, headers: Headers, subprotocols: Sequence[str] = ()) -> int | None:
     """Return the shard of a request, None if nothing in its head names one.
 
-    Any node takes a request without a shard: a request for a page, even with a key, one without a
-    usable credential, or one with an identity token. The account of an identity token is known only
-    once the token has been checked. If another node owns the account, the application then raises
-    `NotHere`.
+    Any node takes a request without a shard. There are three kinds. The first is a request for a
+    page other than a partner's frame; a key in its head makes no difference. The second is a call
+    whose credential is missing or malformed. The third is a call with an identity token: only the
+    check of the token tells which account the call is for. If another node owns that account, the
+    application raises `NotHere`.
     """
     credential = credential_of(headers, subprotocols)
     if credential and _CALL.fullmatch(path):

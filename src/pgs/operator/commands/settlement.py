@@ -197,9 +197,10 @@ async def _retry_one(core: Core, item_id: str) -> Asked | BadRequest:
 
 
 async def _outcome(core: Core, item_id: str, tries: dict[str, int]) -> str | None:
-    """Return what became of an open item; None if that is not known yet.
+    """Return what became of an open charge, or of the open payouts of a match.
 
-    `tries`: how often settlement had been asked for it before, by the id of each charge or payout.
+    None if that is not known yet. `tries`: for each charge or payout, by its id, how often
+    settlement had been asked before this retry.
     """
     one = await find_open(core, item_id)
     if one is None:
