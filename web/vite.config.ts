@@ -60,8 +60,8 @@ const CATALOGUES = { ar, de, en, es, fr, pt };
 const LANGUAGES = Object.keys(DOCUMENTS) as Language[];
 
 /**
- * Puts one language into the frame's script, so that its first page needs no further request. The
- * other catalogues are loaded when the host page asks for one.
+ * Puts the texts of one language into the frame's script, so that the frame's first view needs no
+ * further request. The other catalogues are loaded when the host page asks for one.
  */
 function withLanguage(language: Language): Plugin {
   const { title, noscript } = DOCUMENTS[language];

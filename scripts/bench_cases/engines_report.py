@@ -40,9 +40,9 @@ def engines_section(costs: dict[str, Cost], calls: int) -> tuple[str, dict[str, 
         ),
         "",
         *paragraph(
-            f"A seat takes **{times:.2f}** times the service's processor time with PostgreSQL that "
-            f"it takes with SQLite (median of the rounds' ratios), because SQLite works in the "
-            f"service's own process. The limit is {LIMIT}: it "
+            f"With PostgreSQL a seat takes **{times:.2f}** times as much of the service's "
+            f"processor time as with SQLite (median of the rounds' ratios), because SQLite works "
+            f"in the service's own process. The limit is {LIMIT}: it "
             f"{'holds' if times <= LIMIT else 'does not hold'}."
         ),
         "",

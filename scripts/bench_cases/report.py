@@ -37,9 +37,10 @@ def launch_section(
         "",
         *paragraph(
             "*FastAPI* is `scripts/bench_cases/fastapi_peer.py`, on uvicorn with uvloop and "
-            "httptools. It makes the same two calls durable, and it has no feed, no ledger, no "
-            "webhooks and no settlement. *trio alone* answers every request with the same bytes "
-            "and stores nothing. *Colyseus* reserves seats in memory."
+            "httptools. It serves the same two calls: it signs a session token, and it syncs each "
+            "seat to disk before it answers. It has no feed, no ledger, no webhooks and no "
+            "settlement. *trio alone* answers every request with the same bytes and stores "
+            "nothing. *Colyseus* reserves seats in memory."
         ),
         "",
         "| Server | mint | seat | launch | seats a second |",
@@ -81,8 +82,8 @@ def _beside_colyseus(
     ours, theirs = costs[PRODUCT].seats_a_second, costs[COLYSEUS].seats_a_second
     times = median(a / b for a, b in zip(ours, theirs, strict=True))
     sentence = (
-        f"It stores **{times:.2f}** times as many durable seats a second as Colyseus reserves in "
-        "memory."
+        f"The service stores **{times:.2f}** times as many durable seats a second as Colyseus "
+        "reserves in memory."
     )
     return paragraph(sentence), times
 

@@ -17,11 +17,11 @@ def partners_section(sizes: list[Size], calls: int) -> tuple[str, dict[str, Any]
         *paragraph(
             f"What does a launch cost with one partner, and with very many? Measured by "
             f"`scripts/bench.py partners` on {cores()}, in {rounds} rounds of {calls:,} mints and "
-            f"{calls:,} seats over 32 connections. In a round, the partners of a service take "
-            "turns, call by call. A service runs for each number of partners, and each round "
-            "measures them one after the other. Processor time of the process, medians; resident "
-            "memory just after the start, and after all rounds. The seats of one partner are "
-            "decided together, so they are cheaper."
+            f"{calls:,} seats over 32 connections. Each row of the table has a service of its own. "
+            "A round measures these services one after the other. In a service the partners take "
+            "turns, call by call. Processor time of the process, medians; resident memory just "
+            "after the start, and after all rounds. The seats of one partner are decided "
+            "together, so they are cheaper."
         ),
         "",
         "| Partners | start, s | memory at the start, MB | at the end, MB | mint, µs | seat, µs |",

@@ -43,9 +43,10 @@ def _sentences(run: Run, faults: int, seed: int, found: list[str]) -> list[str]:
     if run.players is not None:
         sentences.append(
             f"{len(run.players.matches)} matches were played with {run.players.moves} moves over "
-            f"sockets. Open sockets were lost {run.players.drops} times. {run.players.replaced} of "
-            "these losses had this cause: the service read a handshake that the player had already "
-            "given up, took it for the player's newest socket, and closed the open one."
+            f"sockets. Open sockets were lost {run.players.drops} times. The service can close an "
+            "open socket by mistake: it reads, late, a handshake that the player has already given "
+            "up, and takes it for the player's newest socket. This happened "
+            f"{run.players.replaced} times."
         )
     if run.claims.answers:
         sentences.append(f"The nodes said {run.claims.answers} times for which shards they answer.")

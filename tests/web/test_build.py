@@ -45,7 +45,7 @@ def _scripts_of(language: str) -> tuple[Path, Path, list[Path]]:
     """Return a language's document, its script, and the games that this script loads."""
     template = BUILT / f"frame.{language}.html"
     needed = re.findall(r'(?:src|href)="/embed/([^"]+)"', template.read_text())
-    assert len(needed) == 1, "the first page needs one request after the document"
+    assert len(needed) == 1, "the first view needs one request after the document"
     assert needed[0].endswith(".js")
     games = [
         path

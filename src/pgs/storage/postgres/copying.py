@@ -78,8 +78,9 @@ class _Table(msgspec.Struct, frozen=True):
 def to_server(folder: Path, url: str) -> Copied:
     """Copy the database of a data folder into an empty database of PostgreSQL, and compare both.
 
-    In the folder, only the schema is brought up to date. After a failure to copy, the database of
-    PostgreSQL is empty. Raises `BadSource`, `DataFolderInUse`, `DatabaseInUse`, `DataRefused`,
+    In the folder, only the schema is brought up to date. A copy that fails empties the database of
+    PostgreSQL again. A copy that is killed or loses its session may leave tables there, and the
+    next copy is refused. Raises `BadSource`, `DataFolderInUse`, `DatabaseInUse`, `DataRefused`,
     `SchemaNewer` and `StoreOutage`.
     """
     if not (folder / DATABASE_NAME).is_file():
