@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { Api } from '../src/portal/api';
-import type { Questions } from '../src/portal/api';
+import { Api, Cancelled, Unreachable } from '../src/portal/api';
+import type { Merge, Questions } from '../src/portal/api';
 import type { SignIn } from '../src/portal/sign-in';
 
 /** A service whose account has a revision. A test decides what happens when a path is read. */
@@ -11,6 +11,8 @@ class Service {
   readonly written: (string | undefined)[] = [];
   readonly asked: string[] = [];
   token = 'good';
+  /** The reasons with which the next writes are refused. An empty one: no answer comes. */
+  refusals: string[] = [];
   /** Called when a call has arrived. It may return the revision to answer with. */
   arrived = async (_path: string): Promise<number | void> => {};
 
@@ -24,6 +26,9 @@ class Service {
     const said = await this.arrived(path);
     if (init.method !== 'GET') {
       this.written.push(headers['If-Match']);
+      const reason = this.refusals.shift();
+      if (reason === '') throw new TypeError('no answer');
+      if (reason !== undefined) return Response.json({ error: '', reason }, { status: 409 });
       this.revision += 1;
     }
     const revision = said ?? this.revision;
@@ -127,4 +132,44 @@ test('one question about the sign-in answers every call that waits for it', asyn
   api.ask(asked as Questions);
   await Promise.all([api.read('keys'), api.read('games')]);
   assert.equal(questions, 1);
+});
+
+/** Writes with a merge that has no conflicts. Returns what the person was told and asked. */
+function writing(goesOn: boolean) {
+  const said: string[] = [];
+  const questions: Partial<Questions> = {
+    async stepUp() {
+      said.push('a code is needed');
+      return goesOn;
+    },
+    tellMerged: () => said.push('merged'),
+  };
+  api.ask(questions as Questions);
+  const merge: Merge = { compare: async () => [], body: () => ({}) };
+  return { said, done: api.write('save', 'PUT', 'theme/test', {}, merge) };
+}
+
+test('a merge is told once, after the write has succeeded', async () => {
+  service.refusals = ['partner_changed', 'step_up_required', 'partner_changed'];
+  const { said, done } = writing(true);
+  await done;
+  assert.deepEqual(said, ['a code is needed', 'merged']);
+});
+
+test('no merge is told of a write that does not succeed in the end', async () => {
+  service.refusals = ['partner_changed', 'step_up_required'];
+  const cancelled = writing(false);
+  await assert.rejects(cancelled.done, Cancelled);
+  assert.deepEqual(cancelled.said, ['a code is needed']);
+  service.refusals = ['partner_changed', ''];
+  const unanswered = writing(true);
+  await assert.rejects(unanswered.done, Unreachable);
+  assert.deepEqual(unanswered.said, []);
+});
+
+test('no merge is told of a write that needed none', async () => {
+  service.refusals = ['step_up_required'];
+  const { said, done } = writing(true);
+  await done;
+  assert.deepEqual(said, ['a code is needed']);
 });

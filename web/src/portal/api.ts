@@ -87,7 +87,7 @@ export interface Questions {
   signInAgain(): Promise<boolean>;
   /** Somebody else has changed the account. `versus`: what both people have changed, if known. */
   goOnDespiteChange(what: string, versus: Versus[] | null): Promise<boolean>;
-  /** The write succeeded after a change by somebody else that does not conflict with it. */
+  /** A write has succeeded. It kept a change by somebody else, and no question was necessary. */
   tellMerged(): void;
 }
 
@@ -175,15 +175,18 @@ export class Api {
     merge?: Merge,
   ): Promise<T> {
     let sent = body;
+    let merged = false;
     for (;;) {
       try {
         const answer = await this.#again<T>(() => this.#send(method, path, sent, this.#revision));
+        if (merged) this.#questions?.tellMerged();
         // If this fails, the next write finds a change and asks.
         await this.#account().catch(() => null);
         return answer;
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
-        await this.#beforeAgain(what, error, merge);
+        const unasked = await this.#beforeAgain(what, error, merge);
+        if (error.reason === 'partner_changed') merged = unasked;
         if (merge !== undefined) sent = merge.body();
       }
     }
@@ -211,8 +214,11 @@ export class Api {
     return this.#again<T>(() => this.#send('POST', path, body));
   }
 
-  /** Asks the person what a refusal requires. Rejects unless the write may be sent again. */
-  async #beforeAgain(what: string, refused: Refused, merge?: Merge): Promise<void> {
+  /**
+   * Asks the person what a refusal requires. Returns whether no question was necessary. Rejects
+   * unless the write may be sent again.
+   */
+  async #beforeAgain(what: string, refused: Refused, merge?: Merge): Promise<boolean> {
     const questions = this.#questions;
     if (questions === null) throw refused;
     if (STEP_UP.has(refused.reason)) {
@@ -226,9 +232,10 @@ export class Api {
     } else {
       await this.#account();
       const versus = await merge.compare();
-      if (versus.length === 0) questions.tellMerged();
-      else if (!(await questions.goOnDespiteChange(what, versus))) throw new Cancelled();
+      if (versus.length === 0) return true;
+      if (!(await questions.goOnDespiteChange(what, versus))) throw new Cancelled();
     }
+    return false;
   }
 
   /** Sends a call, and once more after a new sign-in if the token was refused. */
