@@ -117,7 +117,7 @@ def tell(text: str) -> None:
 def read_secret(path: Path | None) -> str:
     """Return the signing secret, from the file or from the variable PGS_WEBHOOK_SECRET.
 
-    There is no option for it: every user of the machine can read a command line.
+    No option takes the secret itself, because every user of the machine can read a command line.
     """
     if path is not None:
         return path.read_text(encoding="utf-8").strip()

@@ -7,10 +7,12 @@
 
 Without `--seats` it rewrites a section of docs/benchmarks.md; with it, only the file of `--out`.
 The cost of a nudge is that of the courier, the signature and the attempt log, without the call to
-the webhook. The log has as many attempts of one partner as there are seats in all. The script fills
-one data folder for each size, and then measures all of them in turn, each in a process of its own,
-so that a slow moment of the machine affects every size. The figures are medians of the processor
-time of the whole process, its writer's thread included. The files are in the machine's memory: on a
+the webhook. The attempt log has one attempt for each seat of the history, all of one partner.
+
+The script fills one data folder for each size, and then measures all of them in turn, each in a
+process of its own, so that a slow moment of the machine affects every size. A start is measured in
+elapsed time. A seat, a page and a nudge are measured in processor time of the whole process, its
+writer's thread included. The figures are medians. The files are in the machine's memory: on a
 machine with less memory, a seat also pays for reading a page from the disk. The exit code is 1 if a
 seat in the largest history costs more than `--most` times one in the smallest.
 """
@@ -65,7 +67,7 @@ READ_BYTES = 1 << 20
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """Processor time: of a seat, a feed page and a nudge in microseconds, of a start in seconds."""
+    """Processor time of a seat, a feed page and a nudge, in µs; elapsed time of a start, in s."""
 
     seat: float
     page: float
@@ -196,8 +198,9 @@ def _section(histories: Sequence[History], most: float) -> str:
             f"Ten partners have the seats. {LANES} callers ask their actors for new seats, without "
             "HTTP. A feed page has 100 rows from a random place. A nudge is delivered to an "
             "endpoint without a network, and the attempt log has as many attempts as there are "
-            "seats. Processor time of the process with its writer's thread; medians of "
-            f"{rounds} rounds, in which the histories are measured in turn."
+            "seats. The figure of a start is elapsed time. The others are processor time of the "
+            f"process with its writer's thread. All are medians of {rounds} rounds, in which the "
+            "histories are measured in turn."
         ),
         "",
         "| Seats | database, MB | seat, µs | feed page, µs | nudge, µs | start, s |",

@@ -4,7 +4,8 @@
     scripts/measure_seats.py                            100,000 seats: about three minutes
     scripts/measure_seats.py --seats 10000 --most 15    on a smaller scale
 
-Without options it rewrites a section of docs/benchmarks.md; otherwise it writes only with `--out`.
+Without `--seats` and `--partners` it rewrites a section of docs/benchmarks.md, or of the file of
+`--out`. With one of these two options it writes only to the file of `--out`.
 It measures the seats of one partner and then of a hundred, each in its own process: first an idle
 service with its listeners, then the same service with the seats. The exit code is 1 if the seats
 take more than `--most` MB.

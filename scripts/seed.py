@@ -138,7 +138,7 @@ def write_keys(out: Path, made: list[ReadyPartner]) -> None:
         for partner in made
     ]
     part = out.with_name(out.name + ".new")
-    part.unlink(missing_ok=True)  # An existing file would keep its own mode.
+    part.unlink(missing_ok=True)  # O_EXCL refuses a file that a killed run has left.
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(msgspec.json.format(msgspec.json.encode(entries), indent=2) + b"\n")
     part.replace(out)

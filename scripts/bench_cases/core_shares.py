@@ -19,7 +19,7 @@ the next period. A shorter period makes that wait shorter, but a node's share of
 more than 1,000 µs, the least quota that the kernel takes."""
 
 PREFIX = "pgs-bench-"
-"""How the names of all groups begin. The id of the process that made the group follows."""
+"""How the names of groups with a limit begin. The id of the process that made the group follows."""
 
 ADVICE = (
     "no process can be held to a share of a core here ({why}). Run it as root; or, where systemd "

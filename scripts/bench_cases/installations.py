@@ -17,7 +17,7 @@ from seed import seed
 from pgs.domain.shards import SHARDS, shard_of
 from pgs.operator.ready_partners import ReadyPartner
 
-SHARED_S = 180.0  # seconds until nodes that have started on a busy machine share the shards
+SHARED_S = 180.0  # seconds that new nodes may take to divide the shards, on a busy machine
 AGAIN_S = 1.0  # seconds between two checks of the owners; each node looks at the others meanwhile
 
 OWNER, ANYWHERE = "at the owner", "at any node"

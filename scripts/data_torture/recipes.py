@@ -199,7 +199,7 @@ def old_folder(s: Scene) -> str:
 
 
 def swap(s: Scene) -> str:
-    """Kill; replace pgs.db by another service's, and leave its write-ahead log as it is."""
+    """Kill; replace pgs.db by another service's. The write-ahead log of the old pgs.db stays."""
     s.kill()
     other = s.place / "other"
     if (

@@ -126,7 +126,7 @@ class Load:
                 nursery.start_soon(self._launch, partner_id, number, due)
 
     async def _launch(self, partner_id: str, number: int, due: float) -> None:
-        """Mint and seat two players, and decide the match that the second seat completes."""
+        """Mint and seat two players. Decide a share of the matches that their seats complete."""
         books = self.books[partner_id]
         for side in "ab":
             player = f"p{number:07}{side}"

@@ -58,7 +58,8 @@ def mutants_of(target: Target, text: str) -> list[Mutant]:
 def chosen(mutants: Iterable[Mutant], paths: Sequence[str]) -> list[Mutant]:
     """Return the mutations in these files, folders or lines (`path:line`); without paths, all.
 
-    A path starts at the checkout or at `src/pgs`. Raises `UnknownPath` for a path without any.
+    A path starts at the checkout or at `src/pgs`. Raises `UnknownPath` for a path that has no
+    mutation.
     """
     known = list(mutants)
     if not paths:

@@ -50,7 +50,10 @@ export interface SeatOptions {
   partnerRef?: string;
 }
 
-/** `since`, in epoch seconds, is sent instead of a cursor. `waitSeconds`: 0 to 25. */
+/**
+ * Give `since` (epoch seconds) only without a cursor: the service refuses both together.
+ * `waitSeconds`: 0 to 25.
+ */
 export interface ResultsOptions {
   since?: number;
   waitSeconds?: number;

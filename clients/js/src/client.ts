@@ -112,7 +112,7 @@ export class Client {
    * Yields rows as they appear, after the store has taken them, until the caller stops.
    *
    * If a call fails and may succeed later, this method calls the option `warn`, and tries again
-   * after a pause. It throws every other failure. Take the rows on which you act from the store: if
+   * after a pause. It throws every other failure. If you act on rows, take them from the store: if
    * your program ends before it has handled a yielded row, the row is not yielded again.
    */
   async *follow(

@@ -74,7 +74,7 @@ export class RegistryUnavailable extends ServerFailure {
   override name = 'RegistryUnavailable';
 }
 
-/** Settlement gave no answer, or the service cannot read its data. A seat may exist. */
+/** Settlement gave no answer, or the service cannot read its own data. A seat may exist. */
 export class SettlementUnavailable extends ServerFailure {
   static readonly code = 'settlement_unavailable';
   override name = 'SettlementUnavailable';

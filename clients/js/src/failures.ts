@@ -43,7 +43,7 @@ export class UnexpectedAnswer extends PgsError {
 /**
  * The service refused a call. Branch on the type, or on `reason`; `message` may be reworded.
  *
- * `fields` holds the answer as it was sent, `reason` is null if the error has no code, and
+ * `fields` holds the JSON object of the answer. `reason` is null if the error has no code.
  * `requestId` names the call in the log of the service.
  */
 export class ServiceError extends PgsError {

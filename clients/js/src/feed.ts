@@ -14,7 +14,7 @@ export interface FeedStore {
   save(rows: readonly Row[], cursor: string): void | Promise<void>;
 }
 
-/** Keeps a feed in memory, for tests and as an example. After a restart it reads from the start. */
+/** Keeps a feed in memory, for tests and as an example. After a restart it is empty. */
 export class MemoryStore implements FeedStore {
   #rows = new Map<string, Row>();
   #cursor: string | null = null;

@@ -1,7 +1,7 @@
 /**
- * Takes a seat for each order, several at a time, and then repeats each of these calls: node
- * orders.mjs BASE_URL KEY COUNT. Prints a line for each seat. Exits with 0 if each order got the
- * same seat both times.
+ * Takes a seat for each order, several at a time, and then repeats each of these calls. Prints a
+ * line for each seat. Exits with 0 if each order got the same seat both times. Run it with:
+ * node orders.mjs BASE_URL KEY COUNT
  */
 
 import assert from 'node:assert/strict';

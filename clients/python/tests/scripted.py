@@ -89,7 +89,7 @@ class Script:
         return Client(BASE, KEY, transport=transport, retries=retries, sleep=self.pauses.append)
 
     def trio_client(self, retries: Retries | None = None) -> TrioClient:
-        """Return the same for trio. Its pauses take the time of trio's clock."""
+        """Return the same for trio, but its pauses are not noted: they wait by trio's clock."""
         return TrioClient(BASE, KEY, transport=httpx.MockTransport(self), retries=retries)
 
     def sent(self, number: int = 0) -> Any:

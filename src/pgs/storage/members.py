@@ -14,7 +14,7 @@ async def find_account_of(reader: Reader, uid: str) -> str | None:
 
 
 def insert_member(partner_id: str, member: Member) -> tuple[Stmt, Stmt]:
-    """Return the statements that add a member, and their entry in the index of all members.
+    """Return the statements that add a member and the member's entry in the index of all members.
 
     They conflict if the uid is a member of any account.
     """

@@ -1,4 +1,4 @@
-"""Reads seats and matches, and builds the statements that write them and the ledger."""
+"""Reads seats, matches and heads, and builds the statements that write them."""
 
 import hashlib
 from functools import lru_cache

@@ -34,8 +34,8 @@ BLOCKS_AT_ONCE = 4096
 
 SCANNED_FOR_PAGE = 5_000
 """Rows that a call reads at most for a page: matches of each status if it asks for a game or tier,
-open seats if it asks for a reference. That takes about 15 ms. No index has these columns, because
-it would add a write to every match or seat."""
+open seats if it asks for a reference. That takes about 15 ms. There is no index for such
+calls, because it would add a write to every match or seat."""
 
 NUDGES_SHOWN = 100
 """Tries at nudges that are shown for one match. A match has three nudges of up to three tries each;
@@ -178,8 +178,8 @@ def _bounds(span: Span, before: TimedMatch | None) -> Params:
         # `edge` is a time in seconds and the id of a match, which may be empty. A running match is
         # older than `edge` if its id is below this bound. There are three cases:
         # - The id in `edge` was made in the second of `edge`. The bound is that id.
-        # - The id is empty, or it was made earlier, because the match of `edge` has ended, and the
-        #   second is that of its end. The bound is the first id of that second.
+        # - The id is empty. Or it was made earlier: the match has ended, and `edge` has the time of
+        #   its end. The bound is the first id of the second of `edge`.
         # - The id was made later, because the clock was set back before the match ended. The bound
         #   is the first id of the next second.
         "before_id": min(max(edge[1], earliest), ids.first_id(ids.MATCH, edge[0] + 1)),

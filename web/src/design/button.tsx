@@ -3,7 +3,7 @@ import { Icon } from './icon';
 import type { IconName } from './icon';
 
 interface ButtonProps {
-  /** `pri`: the likely next action. `out`: one that costs something. `bare`: one that can wait. */
+  /** `pri`: the likely next action. `out`: one that gives a match up. `bare`: one that can wait. */
   kind?: 'pri' | 'out' | 'bare';
   icon?: IconName;
   disabled?: boolean;

@@ -53,7 +53,7 @@ export function readDocument(data: string | null | undefined): Document {
   try {
     read = (JSON.parse(data ?? '') ?? {}) as Record<string, unknown>;
   } catch {
-    // A document from another source may have no data.
+    // Only the service writes the data into the document. As it is built, it has none.
   }
   const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
   const origins = Array.isArray(read.origins) ? read.origins : [];

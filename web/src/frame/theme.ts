@@ -11,7 +11,7 @@ export function showTheme(theme: Theme | null | undefined): void {
 /** An image inside its address, as the preview of a theme has it before it is stored. */
 const INLINE = /^data:image\/(png|webp);base64,/;
 
-/** Returns the address of the logo, or null if there is none below `/embed/` on this service. */
+/** Returns the logo's address if it is `INLINE` or below `/embed/` on this service, else null. */
 export function logoAddress(theme: Theme | undefined): string | null {
   const url = theme?.logo?.url;
   if (typeof url !== 'string') return null;

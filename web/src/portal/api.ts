@@ -1,7 +1,7 @@
 /**
- * The admin API. A write carries the revision of what was read. If it is refused because a code or
- * a sign-in is needed, or because somebody else has changed the account, the person is asked and it
- * is then sent again.
+ * The admin API. A write carries the revision of what was read. If a write is refused because a
+ * code or a sign-in is needed, or because somebody else has changed the account, the person is
+ * asked where that is necessary. Then the write is sent again.
  */
 
 import type { SignIn } from './sign-in';

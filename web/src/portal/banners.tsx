@@ -1,4 +1,7 @@
-/** The line under the bar that says what is broken on another page. It stays until that works. */
+/**
+ * The line under the bar that says what is wrong in the account. It leaves out what the open page
+ * is about. It stays until the fault is repaired.
+ */
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Api, Environment } from './api';
@@ -147,8 +150,8 @@ async function look(api: Api): Promise<Banner[]> {
 }
 
 /**
- * Reads at once, after each change of the account's revision, on focus and once a minute. If a read
- * fails, the last result stays.
+ * Reads when it is first drawn. Reads again after each change of the account's revision, on focus,
+ * and once a minute. If a read fails, the last result stays.
  */
 export function useBanners(api: Api, revision: number | null): Banner[] {
   const [banners, setBanners] = useState<Banner[]>([]);

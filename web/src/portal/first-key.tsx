@@ -22,7 +22,7 @@ interface Minted {
 const LOOK_MS = 2000;
 const LOOKS_MAX = 300;
 
-/** Whether a key has been used. It looks again for ten minutes. */
+/** Whether a key has been used. It looks every two seconds, for ten minutes. */
 function useFirstCall(api: Api, keyId: string): boolean {
   const [seen, setSeen] = useState(false);
   useEffect(() => {

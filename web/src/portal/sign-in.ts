@@ -1,7 +1,7 @@
 /**
  * Signing in with the issuer: authorization code with PKCE. The token stays in memory. A hidden
- * frame renews it without showing a page, and a small window asks again where the issuer wants
- * that.
+ * frame renews it without showing a page. If the issuer does not allow that, the person signs in
+ * again in a small window.
  */
 
 export interface PortalData {
@@ -74,8 +74,8 @@ export function claimsOf(token: string): Record<string, unknown> {
 const isSignedOut = () => sessionStorage.getItem(SIGNED_OUT) !== null;
 
 /**
- * Hands an answer of the issuer to the window that asked. Returns whether this document shows
- * nothing of its own: it brings such an answer, or is in a frame.
+ * Hands an answer of the issuer, if this document's address has one, to the window that asked.
+ * Returns whether this document must show nothing: it has handed an answer over, or is in a frame.
  */
 export function handOver(): boolean {
   const asker = window.parent !== window ? window.parent : (window.opener as Window | null);

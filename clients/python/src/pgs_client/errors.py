@@ -36,7 +36,7 @@ class UnexpectedAnswer(PgsError):
 class ServiceError(PgsError):
     """The service refused a call. Branch on the type, or on `reason`; `message` may be reworded.
 
-    `fields` holds the body as it was sent, `reason` is None if the error has no code, and
+    `fields` holds the JSON object of the answer. `reason` is None if the error has no code.
     `request_id` names the call in the log of the service. `answer` is the whole answer.
     """
 
@@ -151,7 +151,7 @@ class RegistryUnavailable(ServerFailure, code="registry_unavailable"):
 
 
 class SettlementUnavailable(ServerFailure, code="settlement_unavailable"):
-    """Settlement gave no answer, or the service cannot read its data. A seat may exist."""
+    """Settlement gave no answer, or the service cannot read its own data. A seat may exist."""
 
 
 class UnknownTier(BadRequest, code="unknown_tier"):

@@ -24,8 +24,9 @@ LOST: Final = (httpx.TransportError, httpx.StreamError, httpx.DecodingError, htt
 """What httpx raises if no whole answer comes."""
 
 SEEN_MAX: Final = 256
-"""Request ids of answers that a client remembers. On each of its connections a second copy of an
-answer may wait (see `SeenAnswers`), and a client has fewer connections than this."""
+"""Request ids of the newest answers that a client remembers. A second copy of an answer waits on
+its connection until the next call there (see `SeenAnswers`). httpx opens at most 100 connections,
+so fewer answers than this usually come before that call."""
 
 _KEY = re.compile(r"pgs_(test|live)_[0-9A-Za-z]{46}", re.ASCII)
 

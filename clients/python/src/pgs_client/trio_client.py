@@ -232,8 +232,8 @@ class TrioClient:
         """Yield rows as they appear, after the store has taken them, until the caller stops.
 
         If a call fails and may succeed later, this method logs a warning, and tries again after a
-        pause. It raises every other failure. Take the rows on which you act from the store: if your
-        program ends before it has handled a yielded row, the row is not yielded again.
+        pause. It raises every other failure. If you act on rows, take them from the store: if
+        your program ends before it has handled a yielded row, the row is not yielded again.
         """
         return _Following(lambda: self._run(wait_for_rows(self._feed(), wait_s), store))
 

@@ -78,10 +78,11 @@ class _Table(msgspec.Struct, frozen=True):
 def to_server(folder: Path, url: str) -> Copied:
     """Copy the database of a data folder into an empty database of PostgreSQL, and compare both.
 
-    In the folder, only the schema is brought up to date. A copy that fails empties the database of
-    PostgreSQL again. A copy that is killed or loses its session may leave tables there, and the
-    next copy is refused. Raises `BadSource`, `DataFolderInUse`, `DatabaseInUse`, `DataRefused`,
-    `SchemaNewer` and `StoreOutage`.
+    Opening the folder's database updates its schema, its count of commits and the mark. Nothing
+    else in the folder changes. A copy that fails empties the database of PostgreSQL again. A copy
+    that is killed or loses its session may leave tables there, and the next copy is refused.
+    Raises `BadSource`, `DataFolderInUse`, `DatabaseInUse`, `DataRefused`, `SchemaNewer` and
+    `StoreOutage`.
     """
     if not (folder / DATABASE_NAME).is_file():
         raise BadSource(f"there is no database in {folder}")

@@ -102,7 +102,11 @@ def header_number(path: Path) -> int:
 
 
 def _judge_log(path: Path, mark: Mark) -> None:
-    """Raise `DataRefused` for a log of another file: SQLite would apply it, and ruin both."""
+    """Raise `DataRefused` if the log belongs to another database file.
+
+    SQLite would write that log into this file. This would damage the database, and remove the log,
+    which holds the last commits of the other file.
+    """
     try:
         log = os.stat(f"{path}-wal")
     except FileNotFoundError:

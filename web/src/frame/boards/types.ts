@@ -85,8 +85,8 @@ export interface Adapter {
   /** Asks which of several moves to the same cell is meant. */
   Choices?: FunctionComponent<ChoicesProps>;
   /**
-   * How shapes other than discs are drawn: the content of an SVG with `units` a side. `kind` is the
-   * CSS class of all of them.
+   * How shapes other than discs are drawn: the content of an SVG that is `units` wide and high.
+   * `kind` is the CSS class of all of them.
    */
   drawings?: { kind: string; units: number; shapes: Partial<Record<Shape, string>> };
   /** Returns a move as screen readers say it. A string is said as it is. */

@@ -69,8 +69,8 @@ export function Dock({ published, controller, inert, silent, onResign }: DockPro
 }
 
 /**
- * Buttons that step through the moves, and lead back to the newest position. They keep their
- * places: the third one takes the place of the button that resigns.
+ * Buttons that step through the moves, and lead back to the newest position. The first two never
+ * move: the third one appears where the button that resigns was.
  */
 function Steps({ published, controller }: Pick<DockProps, 'published' | 'controller'>) {
   const locale = useLocale();

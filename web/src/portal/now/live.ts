@@ -57,7 +57,7 @@ const AGAIN_MS = 300;
 const FAULT_MS = 3000;
 const BUSY_MS = 10000;
 
-/** More characters than any piece of a stream has. A longer one is dropped. */
+/** More characters than any piece of a stream has. An unfinished piece is cut at this length. */
 const PIECE_MAX = 65536;
 
 /** Takes the text of a stream in any pieces, and gives its events. */

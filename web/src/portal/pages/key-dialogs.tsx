@@ -24,7 +24,7 @@ export interface Asked {
   key: Key;
 }
 
-/** The pause between two looks whether a new key has been used, in milliseconds. */
+/** How often the page checks whether a new key has been used, in milliseconds. */
 const LOOK_MS = 3000;
 
 interface DialogsProps {

@@ -20,7 +20,7 @@ import { Empty } from '../parts/note';
 import { Full } from '../parts/time';
 import { linkTo } from '../routes';
 
-/** Seconds after the end of a match in which the page still looks for its nudges. */
+/** For how many seconds after a match has ended the page still looks for the match's nudges. */
 const NUDGES_S = 60;
 
 /** Whether a match runs, waits for its money, or may still get the nudges about its end. */

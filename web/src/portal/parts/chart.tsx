@@ -1,4 +1,4 @@
-/** Bars of one measure. The component that draws the chart describes the picked bar. */
+/** Bars of one measure. The component that uses the chart puts the picked bar into words. */
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { LINES, stepFor } from './scale';

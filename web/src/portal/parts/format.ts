@@ -32,7 +32,7 @@ export const many = (value: number, one: string, more = `${one}s`) =>
 
 export const dayOf = (seconds: number) => day.format(seconds * 1000);
 
-/** A time in UTC. If there is no time, the caller's text, the argument `none`. */
+/** A time in UTC, or `none` if there is no time. */
 export const timeOf = (seconds: number | undefined, none = '') =>
   seconds === undefined ? none : `${minute.format(seconds * 1000)} UTC`;
 
