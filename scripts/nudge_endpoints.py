@@ -1,10 +1,12 @@
 """The partners' endpoints of scripts/bench_nudges.py: one TLS server in its own process.
 
 scripts/bench_nudges.py starts it. The first line of its input holds a certificate with its key, and
-the host names that can hang. It prints its port. Then it takes two orders and answers `ok` to each:
+the host names that can hang. It prints its port. Then it takes three orders and answers `ok` to
+each:
 
 - `hang`: those names read calls and never answer them;
-- `answer`: the program closes the connections that hang, and all names answer.
+- `answer`: the program closes the connections that hang, and all names answer;
+- `keep`: from now on a connection stays open after an answer. Until then each is closed.
 
 It ends when its input ends.
 """
@@ -36,6 +38,11 @@ class Endpoints:
         self._hanging = hanging
         self._release = trio.Event()
         self._release.set()
+        self._keeps = False
+
+    def keep(self) -> None:
+        """Leave each connection open after an answer."""
+        self._keeps = True
 
     def hang(self) -> None:
         """Stop answering calls for the names that can hang."""
@@ -46,22 +53,27 @@ class Endpoints:
         self._release.set()
 
     async def serve(self, stream: trio.SSLStream[trio.SocketStream]) -> None:
-        """Read one call; answer `full` or `resumed`, which says how its TLS handshake went.
+        """Read calls; answer `full` or `resumed`, which says how the TLS handshake went.
 
-        A call for a host that hangs is not answered.
+        Each further call of a connection that stays open is answered `kept`. A call for a host that
+        hangs is not answered.
         """
+        said = None
         try:
-            with trio.move_on_after(READ_S):
-                host = await _read(stream)
+            while said is None or self._keeps:
+                with trio.fail_after(READ_S):
+                    host = await _read(stream)
                 if host in self._hanging and not self._release.is_set():
                     await self._release.wait()
                     return
-                said = b"resumed" if stream.session_reused else b"full"
-                await stream.send_all(
-                    b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s"
-                    % (len(said), said)
-                )
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
+                if said is None:
+                    said = b"resumed" if stream.session_reused else b"full"
+                else:
+                    said = b"kept"
+                head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n" % len(said)
+                end = b"\r\n" if self._keeps else b"Connection: close\r\n\r\n"
+                await stream.send_all(head + end + said)
+        except (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError):
             pass  # The caller has given up.
         finally:
             await trio.aclose_forcefully(stream)
@@ -106,7 +118,7 @@ async def main() -> None:
         )
         _say(str(plain.socket.getsockname()[1]))
         async for line in lines:
-            {b"hang": endpoints.hang, b"answer": endpoints.answer}[line]()
+            {b"hang": endpoints.hang, b"answer": endpoints.answer, b"keep": endpoints.keep}[line]()
             _say("ok")
         nursery.cancel_scope.cancel()
 

@@ -1,6 +1,7 @@
 """Measures the processor time of a nudge, and writes its section of docs/benchmarks.md."""
 
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
@@ -29,12 +30,12 @@ class Cpu(msgspec.Struct, frozen=True):
 async def measure_cpu(plan: Cpu, progress: Progress) -> dict[str, float]:
     """Return the processor time in milliseconds of a whole nudge, a try alone, a connection alone.
 
-    The time of all threads of this process is included.
+    `kept` is a try over a kept connection. The time of all threads of this process is included.
     """
     authority = Authority(SystemClock().now())
     outbound, context = loopback_outbound(authority), authority.client_context()
     timed = Timed(outbound)
-    task = progress.add_task("Nudges", total=3 * (plan.warm_up + plan.counted))
+    task = progress.add_task("Nudges", total=4 * (plan.warm_up + plan.counted))
     async with (
         endpoints(authority, []) as others,
         core_with(plan.partners, others.port, timed, lambda: None) as (core, urls),
@@ -59,6 +60,13 @@ async def measure_cpu(plan: Cpu, progress: Progress) -> dict[str, float]:
             if outcome.response_body != "full":
                 raise Failed(f"no full handshake: {outcome}")
 
+        async def attempt_again(index: int) -> None:
+            now = core.parts.clock.now()
+            body = nudge_body(partner_id(index), now)
+            headers = {SIGNATURE_HEADER: signature_header(SECRET, now, body)}
+            outcome = await outbound.post(urls[index % plan.partners], body, headers)
+            said[outcome.response_body] += 1
+
         async def connect(index: int) -> None:
             tcp = await trio.open_tcp_stream(ADDRESS, others.port)
             tls = trio.SSLStream(
@@ -73,11 +81,17 @@ async def measure_cpu(plan: Cpu, progress: Progress) -> dict[str, float]:
             await _many(work, plan.counted, plan.at_once, lambda: progress.advance(task))
             return 1000 * (time.process_time() - began) / plan.counted
 
-        return {
+        found = {
             "connect": await cost(connect),
             "try": await cost(attempt),
             "nudge": await cost(nudge),
         }
+        await others.order("keep")
+        said = Counter[str]()
+        found["kept"] = await cost(attempt_again)
+        if set(said) != {"full", "kept"} or said["full"] > plan.partners * plan.at_once:
+            raise Failed(f"the connections were not kept: {said}")
+        return found
 
 
 async def _many(
@@ -108,8 +122,9 @@ def cpu_section(plan: Cpu, cost: Mapping[str, float]) -> str:
         "",
         *paragraph(
             "The figures are processor time of the service's process, with its writer thread. The "
-            "endpoints run in another process. Every nudge opens a connection of its own with a "
-            "full TLS handshake; the endpoint confirms that no session was resumed. The handshake "
+            "endpoints run in another process. They close each connection after their response, so "
+            "every nudge needs a full TLS handshake; the endpoint confirms that no session was "
+            "resumed. The handshake "
             "is TLS 1.3 with P-256 keys and a chain of one certificate; longer chains cost more. "
             f"After a warm-up, {plan.counted} of each kind are measured, {plan.at_once} at a time: "
             "connections alone, tries alone, and whole nudges, from the message to the courier "
@@ -121,7 +136,9 @@ def cpu_section(plan: Cpu, cost: Mapping[str, float]) -> str:
         *paragraph(
             f"A whole nudge takes **{cost['nudge']:.2f} ms** of one core. The try takes "
             f"{cost['try']:.2f} ms of that, and its handshake {cost['connect']:.2f} ms. One core "
-            f"that does nothing else sends {1000 / cost['nudge']:.0f} nudges a second."
+            f"that does nothing else sends {1000 / cost['nudge']:.0f} nudges a second. If the "
+            "endpoints leave their connections open, a try over a kept one takes "
+            f"{cost['kept']:.2f} ms."
         ),
     ]
     return "\n".join(lines)

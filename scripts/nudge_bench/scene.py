@@ -38,7 +38,7 @@ class Endpoints:
         self._lines = lines
 
     async def order(self, word: str) -> None:
-        """Make the chosen endpoints `hang` or `answer`; return once they do."""
+        """Make the chosen endpoints `hang` or `answer`, or all `keep` connections. Return then."""
         if self._process.stdin is None:
             raise Failed("the endpoints' process has no standard input")
         await self._process.stdin.send_all(f"{word}\n".encode())

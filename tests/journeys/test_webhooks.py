@@ -55,6 +55,23 @@ async def test_a_match_sends_nudges_at_its_start_at_its_end_and_for_its_payout(
         assert await hooked.webhook(hooked.partner.live) is None
 
 
+async def test_an_endpoint_that_keeps_its_connections_gets_many_nudges_over_each(
+    place: Place,
+) -> None:
+    async with listening() as endpoint, served(place, endpoint) as hooked:
+        endpoint.keeps = True
+        endpoint.answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+        for number in range(6):
+            await hooked.play(number)
+        await hooked.until_logged(18)
+        for request in endpoint.requests:
+            check_nudge(request, hooked)
+        assert all(attempt.delivered for attempt in await hooked.attempts())
+        assert len(endpoint.requests) == 18
+        assert endpoint.connections < 18
+        await until(lambda: endpoint.open == 0)  # nobody uses them any more
+
+
 async def test_ten_failed_nudges_disable_the_webhook_also_after_a_restart(
     place: Place,
 ) -> None:

@@ -30,12 +30,18 @@ BUSY = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"
 
 
 class Endpoint:
-    """A partner's endpoint. It answers requests with `answer`; if that is None, not at all."""
+    """A partner's endpoint. It answers requests with `answer`; if that is None, not at all.
+
+    `keeps`: whether it leaves a connection open after its answer. `open` and `connections` count
+    its connections, those at this moment and all.
+    """
 
     def __init__(self, port: int) -> None:
         self.url = f"https://{HOST}:{port}/nudges?for=acme"
         self.answer: bytes | None = NO_CONTENT
         self.handshakes = True
+        self.keeps = False
+        self.open = self.connections = 0
         self.requests: list[bytes] = []
         self.times: list[float] = []
 
@@ -43,18 +49,28 @@ class Endpoint:
         tls = trio.SSLStream[trio.abc.Stream](
             stream, server_context(), server_side=True, https_compatible=True
         )
+        self.open += 1
+        self.connections += 1
         with suppress(trio.BrokenResourceError):
-            began = trio.current_time()
-            if not self.handshakes:
-                await trio.sleep_forever()
-            await tls.do_handshake()
-            self.requests.append(await read_request(tls))
+            await self._answer(tls)
+        self.open -= 1
+        await trio.aclose_forcefully(tls)
+
+    async def _answer(self, tls: trio.SSLStream[trio.abc.Stream]) -> None:
+        began = trio.current_time()
+        if not self.handshakes:
+            await trio.sleep_forever()
+        await tls.do_handshake()
+        while request := await read_request(tls):
+            self.requests.append(request)
             self.times.append(began)
             if self.answer is None:
                 await trio.sleep_forever()
             else:
                 await tls.send_all(self.answer)
-        await trio.aclose_forcefully(tls)
+            if not self.keeps:
+                return
+            began = trio.current_time()
 
 
 class WebhookPartner:

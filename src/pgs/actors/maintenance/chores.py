@@ -28,7 +28,7 @@ FOLLOW_PAUSE_S = 0.1
 """Seconds between two readings of what other nodes have changed, at least. One reading finds all
 changes of a burst."""
 
-CLOSE_CONNECTIONS_S = 0.5
+CLOSE_CONNECTIONS_S = 0.25
 """Seconds between two searches for connections to endpoints that no nudge uses any more. The pause
 adds to the time for which an idle connection stays open."""
 

@@ -26,7 +26,7 @@ KEPT_EACH: Final = 8
 """Connections that are kept to one endpoint: as many as it gets nudges at the same time."""
 
 KEPT_MAX: Final = 256
-"""Connections that are kept to all endpoints. Each takes some 40 kB of memory."""
+"""Connections that are kept to all endpoints. Each takes some 30 kB of memory."""
 
 Endpoint = tuple[bytes, int]
 """The host and the port of an endpoint."""

@@ -12,7 +12,7 @@ from pgs.domain.ip_addresses import is_public
 from pgs.domain.nudges import TryOutcome, response_text
 from pgs.http.outbound.backend import allowed_addresses, open_stream
 from pgs.http.outbound.errors import NO_ANSWER, NOT_HTTP, NoResponse
-from pgs.http.outbound.kept_connections import Connection, KeptConnections
+from pgs.http.outbound.kept_connections import Connection, Endpoint, KeptConnections
 from pgs.http.outbound.trust import trusted_roots
 
 CONNECT_TIMEOUT_S: Final = 2.0
@@ -27,8 +27,6 @@ BODY_MAX: Final = 4096
 most 800 bytes."""
 
 USER_AGENT: Final = "Partner-Game-Service-Webhook/1"
-
-_HTTPS: Final = 443  # the port of a URL that names none
 
 # A URL as `pgs.domain.webhook_urls` stores it. httpcore's own parser would drop `;parameters` and
 # an empty query.
@@ -75,7 +73,7 @@ class Outbound:
         error = NO_ANSWER
         try:
             with trio.move_on_at(began + TRY_TIMEOUT_S):
-                await self._send(target, _request(target, body, headers), connect_by, response)
+                await self._send(_request(target, body, headers), connect_by, response)
         except NoResponse as why:
             error = why.reason
         except httpcore.RemoteProtocolError:
@@ -95,33 +93,30 @@ class Outbound:
         """Close all idle connections, and those in use after their tries."""
         self._kept.close()
 
-    async def _send(
-        self, target: httpcore.URL, request: httpcore.Request, by: float, response: "_Response"
-    ) -> None:
+    async def _send(self, request: httpcore.Request, by: float, response: "_Response") -> None:
         """Send a request over a kept or a new connection, which must be ready at the time `by`.
 
         Raises NoResponse and httpcore.RemoteProtocolError.
         """
-        host, port = target.host.decode("ascii"), target.port or _HTTPS
-        addresses = await allowed_addresses(host, port, self._is_allowed, by)
-        kept = self._kept.take((target.host, port), addresses)
+        host, port = endpoint = request.url.origin.host, request.url.origin.port
+        addresses = await allowed_addresses(host.decode("ascii"), port, self._is_allowed, by)
+        kept = self._kept.take(endpoint, addresses)
         if kept is not None:
             try:
-                await self._exchange(target, kept, request, response)
+                await self._exchange(endpoint, kept, request, response)
                 return
             except (NoResponse, httpcore.RemoteProtocolError):
                 # The endpoint may have closed the idle connection when the request was on its way.
                 if response.status is not None or trio.current_time() >= by:
                     raise
-        made = await self._connect(target, addresses, by)
-        await self._exchange(target, made, request, response)
+        made = await self._connect(endpoint, addresses, by)
+        await self._exchange(endpoint, made, request, response)
 
-    async def _connect(
-        self, target: httpcore.URL, addresses: Sequence[str], by: float
-    ) -> Connection:
-        stream, address = await open_stream(addresses, target.port or _HTTPS, by)
+    async def _connect(self, endpoint: Endpoint, addresses: Sequence[str], by: float) -> Connection:
+        host, port = endpoint
+        stream, address = await open_stream(addresses, port, by)
         try:
-            await stream.start_tls(self._ssl_context, target.host.decode("ascii"))
+            await stream.start_tls(self._ssl_context, host.decode("ascii"))
         except BaseException:
             stream.close()
             raise
@@ -129,7 +124,7 @@ class Outbound:
 
     async def _exchange(
         self,
-        target: httpcore.URL,
+        endpoint: Endpoint,
         connection: Connection,
         request: httpcore.Request,
         response: "_Response",
@@ -138,7 +133,7 @@ class Outbound:
         stream = connection.stream
         # A parser for each exchange: what an endpoint sends after its response is never taken for
         # the next response.
-        http = httpcore.AsyncHTTP11Connection(target.origin, stream)
+        http = httpcore.AsyncHTTP11Connection(request.url.origin, stream)
         try:
             answer = await http.handle_async_request(request)
             response.status = answer.status
@@ -151,7 +146,7 @@ class Outbound:
             await answer.aclose()
         finally:
             if http.is_idle():
-                self._kept.keep((target.host, target.port or _HTTPS), connection)
+                self._kept.keep(endpoint, connection)
             else:
                 stream.close()
 
