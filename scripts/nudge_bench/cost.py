@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import msgspec
 import trio
@@ -10,6 +10,8 @@ from nudge_bench.report import bars, cores, paragraph
 from nudge_bench.scene import Failed, Timed, Told, core_with, endpoints, host_of, partner_id, tell
 from rich.progress import Progress
 
+from pgs.actors.core import Core
+from pgs.actors.ports import NudgePort
 from pgs.clock import SystemClock
 from pgs.demo.certificates import Authority
 from pgs.demo.loopback import ADDRESS, loopback_outbound
@@ -50,22 +52,7 @@ async def measure_cpu(plan: Cpu, progress: Progress) -> dict[str, float]:
             timed.check()
 
         async def attempt(index: int) -> None:
-            now = core.parts.clock.now()
-            body = nudge_body(partner_id(index), now)
-            outcome = await outbound.post(
-                urls[index % plan.partners],
-                body,
-                {SIGNATURE_HEADER: signature_header(SECRET, now, body)},
-            )
-            if outcome.response_body != "full":
-                raise Failed(f"no full handshake: {outcome}")
-
-        async def attempt_again(index: int) -> None:
-            now = core.parts.clock.now()
-            body = nudge_body(partner_id(index), now)
-            headers = {SIGNATURE_HEADER: signature_header(SECRET, now, body)}
-            outcome = await outbound.post(urls[index % plan.partners], body, headers)
-            said[outcome.response_body] += 1
+            said[await _attempt(outbound, core, urls, index)] += 1
 
         async def connect(index: int) -> None:
             tcp = await trio.open_tcp_stream(ADDRESS, others.port)
@@ -81,17 +68,28 @@ async def measure_cpu(plan: Cpu, progress: Progress) -> dict[str, float]:
             await _many(work, plan.counted, plan.at_once, lambda: progress.advance(task))
             return 1000 * (time.process_time() - began) / plan.counted
 
+        said = Counter[str | None]()
         found = {
             "connect": await cost(connect),
             "try": await cost(attempt),
             "nudge": await cost(nudge),
         }
+        if set(said) != {"full"}:
+            raise Failed(f"not every try had a full handshake: {said}")
+        said.clear()
         await others.order("keep")
-        said = Counter[str]()
-        found["kept"] = await cost(attempt_again)
+        found["kept"] = await cost(attempt)
         if set(said) != {"full", "kept"} or said["full"] > plan.partners * plan.at_once:
             raise Failed(f"the connections were not kept: {said}")
         return found
+
+
+async def _attempt(outbound: NudgePort, core: Core, urls: Sequence[str], index: int) -> str | None:
+    """Make one try; return what the endpoint said of its connection."""
+    now = core.parts.clock.now()
+    body = nudge_body(partner_id(index), now)
+    headers = {SIGNATURE_HEADER: signature_header(SECRET, now, body)}
+    return (await outbound.post(urls[index % len(urls)], body, headers)).response_body
 
 
 async def _many(

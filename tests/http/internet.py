@@ -25,6 +25,8 @@ URL = f"https://{HOST}/nudges"
 PUBLIC = "93.184.216.34"
 BODY = b'{"type":"results.available","partnerId":"acme","at":1800000000}'
 
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
 Tls = trio.SSLStream[trio.abc.Stream]
 Handler = Callable[[Tls], Awaitable[None]]
 Answer = Sequence[str] | Exception
@@ -244,6 +246,25 @@ def answering(*parts: bytes, requests: list[bytes] | None = None) -> Handler:
             requests.append(request)
         for part in parts:
             await stream.send_all(part)
+
+    return handler
+
+
+def keeping(*answers: bytes, requests: list[bytes] | None = None) -> Handler:
+    """Return an endpoint that gives these answers on one connection, and `OK` after them.
+
+    It closes the connection instead of giving an empty answer.
+    """
+
+    async def handler(stream: Tls) -> None:
+        left = list(answers)
+        while request := await read_request(stream):
+            if requests is not None:
+                requests.append(request)
+            answer = left.pop(0) if left else OK
+            if not answer:
+                return
+            await stream.send_all(answer)
 
     return handler
 

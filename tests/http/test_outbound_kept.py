@@ -6,18 +6,17 @@ import trio.testing
 
 from pgs.domain.ip_addresses import REFUSED_MESSAGE
 from pgs.domain.nudges import TryOutcome
-from pgs.http.outbound import kept_connections
 from pgs.http.outbound.errors import CLOSED, NO_ANSWER
-from pgs.http.outbound.kept_connections import AGE_S, IDLE_S, KEPT_EACH
 from pgs.http.outbound.tries import CONNECT_TIMEOUT_S, TRY_TIMEOUT_S, Outbound
 from tests.http.internet import (
     BODY,
     HOST,
+    OK,
+    PUBLIC,
     URL,
-    Handler,
-    Internet,
     Tls,
     client_context,
+    keeping,
     open_internet,
     read_request,
     server_context,
@@ -25,27 +24,7 @@ from tests.http.internet import (
 from tests.loopback import LOOPBACK, LoopbackNames
 from tests.patience import PATIENCE_S
 
-OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 OTHER = "8.8.8.8"
-
-
-def keeping(*answers: bytes, requests: list[bytes] | None = None) -> Handler:
-    """Return an endpoint that gives these answers on one connection, and `OK` after them.
-
-    It closes the connection instead of giving an empty answer.
-    """
-
-    async def handler(stream: Tls) -> None:
-        left = list(answers)
-        while request := await read_request(stream):
-            if requests is not None:
-                requests.append(request)
-            answer = left.pop(0) if left else OK
-            if not answer:
-                return
-            await stream.send_all(answer)
-
-    return handler
 
 
 async def _try(outbound: Outbound, url: str = URL) -> TryOutcome:
@@ -87,8 +66,7 @@ async def test_a_kept_connection_is_not_used_once_its_address_is_refused(
     requests: list[bytes] = []
     async with open_internet() as internet:
         internet.handler = keeping(requests=requests)
-        address = internet.answers[0]
-        internet.answers = [address, ["10.0.0.1"], [*address, "10.0.0.1"], []]  # type: ignore[misc]
+        internet.answers = [[PUBLIC], ["10.0.0.1"], [PUBLIC, "10.0.0.1"], []]
         outbound = Outbound(client_context())
         assert (await _try(outbound)).status == 200
         for _ in range(3):
@@ -102,10 +80,9 @@ async def test_an_endpoint_that_has_moved_gets_a_new_connection_and_the_old_one_
 ) -> None:
     async with open_internet() as internet:
         internet.handler = keeping()
-        first = internet.answers[0]
-        internet.answers = [first, [OTHER]]
+        internet.answers = [[PUBLIC], [OTHER]]
         assert await _statuses(Outbound(client_context()), 3) == [200] * 3
-        assert [address for address, _ in internet.connects] == [*first, OTHER]  # type: ignore[misc]
+        assert [address for address, _ in internet.connects] == [PUBLIC, OTHER]
         assert internet.open_sockets == 1
 
 
@@ -255,133 +232,3 @@ async def test_a_connection_with_unread_bytes_is_not_used() -> None:
                 nursery.cancel_scope.cancel()
     finally:
         trio.socket.set_custom_hostname_resolver(before)
-
-
-async def test_an_idle_connection_is_closed_and_never_used_after_its_time(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
-    async with open_internet() as internet:
-        internet.handler = keeping()
-        outbound = Outbound(client_context())
-        await _try(outbound)
-        await trio.sleep(IDLE_S - 0.1)
-        outbound.close_idle()
-        await _try(outbound)  # so it is idle only from now on
-        await trio.sleep(IDLE_S - 0.1)
-        outbound.close_idle()
-        assert (len(internet.connects), internet.open_sockets) == (1, 1)
-        await trio.sleep(0.1)
-        await _try(outbound)
-        assert (len(internet.connects), internet.open_sockets) == (2, 1)
-        await trio.sleep(IDLE_S)
-        outbound.close_idle()
-        assert internet.open_sockets == 0
-
-
-async def test_the_certificate_is_checked_again_after_some_minutes(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
-    async with open_internet() as internet:
-        internet.handler = keeping()
-        outbound, began = Outbound(client_context()), trio.current_time()
-        while trio.current_time() < began + AGE_S:
-            assert len(internet.connects) <= 1
-            await _try(outbound)
-            await trio.sleep(1)
-        await _try(outbound)
-        assert (len(internet.connects), internet.open_sockets) == (2, 1)
-
-
-async def test_as_many_connections_are_kept_as_an_endpoint_gets_nudges_at_once(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
-    async with open_internet() as internet:
-        internet.handler = keeping()
-        internet.connect_takes = 0.1
-        outbound = Outbound(client_context())
-        for connects in (KEPT_EACH + 2, KEPT_EACH + 4):
-            async with trio.open_nursery() as nursery:
-                for _ in range(KEPT_EACH + 2):
-                    nursery.start_soon(_try, outbound)
-            assert (len(internet.connects), internet.open_sockets) == (connects, KEPT_EACH)
-
-
-async def test_if_all_places_are_taken_the_connection_that_was_idle_for_longest_is_closed(
-    autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kept_connections, "KEPT_MAX", 2)
-    async with open_internet() as internet:
-        internet.handler = keeping()
-        outbound = Outbound(client_context())
-        for port in (8001, 8002, 8003, 8003, 8002, 8001):
-            await trio.sleep(0.1)
-            assert (await _try(outbound, f"https://{HOST}:{port}/")).status == 200
-        assert [port for _, port in internet.connects] == [8001, 8002, 8003, 8001]
-        assert internet.open_sockets == 2
-
-
-async def test_hosts_and_ports_have_connections_of_their_own(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
-    async with open_internet() as internet:
-        internet.handler = keeping()
-        internet.context = server_context("*.example.com")
-        outbound = Outbound(client_context())
-        urls = [f"https://{HOST}/", f"https://{HOST}:8443/", "https://other.example.com/"]
-        for url in [*urls, *urls]:
-            assert (await _try(outbound, url)).status == 200
-        assert len(internet.connects) == len(urls)
-
-
-async def _leave_open(internet: Internet, outbound: Outbound) -> None:
-    internet.handler = keeping()
-    await _try(outbound)
-    assert internet.open_sockets == 1
-
-
-async def test_a_stop_closes_idle_connections_and_those_in_use_after_their_tries(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
-    async def slow(stream: Tls) -> None:
-        await read_request(stream)
-        await trio.sleep(1)
-        await stream.send_all(OK)
-        await trio.sleep_forever()
-
-    async with open_internet() as internet:
-        outbound = Outbound(client_context())
-        await _leave_open(internet, outbound)
-        internet.handler = slow
-        outcomes: list[TryOutcome] = []
-
-        async def try_elsewhere() -> None:
-            outcomes.append(await _try(outbound, f"https://{HOST}:8443/"))
-
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(try_elsewhere)
-            await trio.sleep(0.5)
-            assert internet.open_sockets == 2
-            outbound.close()
-            assert internet.open_sockets == 1
-        assert (outcomes[0].status, internet.open_sockets) == (200, 0)
-
-
-async def test_a_cancelled_try_closes_its_connection(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
-    async with open_internet() as internet:
-        outbound = Outbound(client_context())
-        await _leave_open(internet, outbound)
-        internet.lookup_takes = 0.5
-        with trio.move_on_after(0.1):  # in the look-up: the kept connection is not touched
-            await _try(outbound)
-        assert internet.open_sockets == 1
-        internet.lookup_takes = 0
-
-        async def hang(stream: Tls) -> None:
-            await trio.sleep_forever()
-
-        internet.handler = hang
-        with trio.move_on_after(0.5):
-            await outbound.post(f"https://{HOST}:8443/", BODY, {})
-        assert internet.open_sockets == 1
