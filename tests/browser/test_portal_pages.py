@@ -61,7 +61,7 @@ def test_a_price_that_somebody_else_has_set_meanwhile_stays(admin: Visitor) -> N
     _price(admin, "Silver").fill("7.00")
     admin.call("PUT", "prices/test", {"prices": {"test-silver": 600, "test-bronze": 120}})
     admin.press("Save test prices")
-    admin.told("The test prices are saved.")
+    admin.told("The test prices are saved. A change by somebody else was kept too.")
     stored = {"prices": {"test-silver": 700, "test-bronze": 120}}
     assert admin.call("GET", "prices/test") == stored
     # Now both are about the same tier: both versions are shown, and nothing is overwritten.

@@ -138,6 +138,9 @@ function SignInAgain({ signIn, onDone }: { signIn: SignIn; onDone: Done }) {
   );
 }
 
+export const KEPT_TOO = 'A change by somebody else was kept too.';
+export const MERGED = `Saved. ${KEPT_TOO}`;
+
 type Open =
   | { kind: 'step-up'; what: string; refused: Refused; done: Done }
   | { kind: 'change'; what: string; versus: Versus[] | null; done: Done }
@@ -167,7 +170,7 @@ export function Asking({ api, signIn, environment, tell }: AskingProps) {
       stepUp: (what, refused) => ask((done) => ({ kind: 'step-up', what, refused, done })),
       signInAgain: () => ask((done) => ({ kind: 'sign-in', done })),
       goOnDespiteChange: (what, versus) => ask((done) => ({ kind: 'change', what, versus, done })),
-      tellMerged: () => tell('Saved. A change by somebody else was kept too.'),
+      tellMerged: () => tell(MERGED),
     };
     api.ask(questions);
   }, [api]);

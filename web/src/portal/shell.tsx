@@ -8,7 +8,7 @@ import type { Account, Api, Environment } from './api';
 import { BannerLine, ofAccount, useBanners } from './banners';
 import { Bar } from './bar';
 import { Catalog, useCatalog } from './catalog';
-import { Asking } from './dialogs';
+import { Asking, KEPT_TOO, MERGED } from './dialogs';
 import { useKeyboard } from './keyboard';
 import { Me } from './me';
 import { NextStep, STEP_PAGES } from './next-step';
@@ -129,13 +129,16 @@ function useTitle({ environment, route, id }: Place, account: Account | null, sh
   }, [environment, route, id, shown]);
 }
 
-/** A message on the screen and for screen readers. It disappears by itself. */
+/**
+ * A message on the screen and for screen readers. It disappears by itself. A page that says what is
+ * saved, right after `MERGED`, says too that a change by somebody else was kept.
+ */
 function useTold() {
   const [told, setTold] = useState({ text: '', good: true });
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const tell = useCallback((text: string, good = true) => {
     clearTimeout(timer.current);
-    setTold({ text, good });
+    setTold((before) => ({ text: before.text === MERGED ? `${text} ${KEPT_TOO}` : text, good }));
     timer.current = setTimeout(() => setTold({ text: '', good }), TOLD_MS);
   }, []);
   return { told, tell };
