@@ -9,7 +9,8 @@ from datetime import date
 from typing import Final
 
 DAY_S: Final = 86_400
-"""Scale of days: seconds in a day. Unix time has no leap seconds, so all days are equally long."""
+"""Scale of time: a day has this many seconds. Unix time has no leap seconds, so all days are
+equally long."""
 
 FINAL_AFTER_S: Final = 1800
 """Seconds from a day's end until the day can be final, as the interface promises. The money of a

@@ -15,8 +15,9 @@ PARTNER_REF_MAX: Final = 128
 """Characters of a partner's own reference to a seat, as the interface promises. Any order number or
 UUID fits."""
 
-# A frame's path is `/embed/<partner>` in live and `/embed/test/<partner>` in test. So in the paths
-# `/embed/test` and `/embed/live`, people would take the partner's id for the environment.
+# A frame's path is `/embed/<partner>` in live and `/embed/test/<partner>` in test. If a partner's
+# id were `test` or `live`, the path of its live frame would be `/embed/test` or `/embed/live`.
+# People would take the id in that path for the environment.
 RESERVED_PARTNER_IDS: Final = frozenset({"test", "live"})
 
 # Characters that change how the text around them is shown, or that cannot be seen: bidirectional

@@ -9,7 +9,8 @@ breaker is open, or while the settings do not name the server that holds the sta
 owed should not wait longer than a minute after an outage."""
 
 LOT_MAX = 255
-"""Scale of the random number that spreads retries: one byte."""
+"""Scale of the random number that spreads retries. The number is one byte, so it goes from 0 to
+this value."""
 
 
 def retry_at(since: int, now: int, lot: int = 0) -> int:

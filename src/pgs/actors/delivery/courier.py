@@ -76,9 +76,9 @@ class CourierActor(DispatchingActor):
     async def load(self) -> None:
         """Read the endpoint and the newest entries of the attempt log from rows.
 
-        Nudges in flight are cut short, so that their outcomes do not change the count of failures:
-        while the courier was broken, it may have missed an outcome or a change of the endpoint.
-        Each nudge keeps its in-flight slot until its task has ended.
+        A courier that loads again may have missed an outcome or a change of the endpoint. So nudges
+        that are still in flight are cut short: their outcomes do not change the count of failures.
+        Such a nudge keeps its in-flight slot until the courier has handled the nudge's end.
         """
         self._waiting.clear()
         self._flights = {

@@ -30,9 +30,9 @@ class FinalDay(msgspec.Struct, frozen=True):
 
 
 class NextWave(msgspec.Struct, frozen=True):
-    """Seconds until the `Pulse` that sent a `Wave` must send the next one. None: it must end.
+    """The reply to a `Wave`. `after_s`: seconds until the `Pulse` must send another `Wave`.
 
-    0 if pairs of the same wave are left to commit.
+    `after_s` is 0 if pairs of the same wave are left to commit, and None if the `Pulse` must end.
     """
 
     after_s: float | None

@@ -208,7 +208,7 @@ class TableActor(DispatchingActor):
     async def _catch_up(self, side: int | None = None, name: str | None = None) -> None:
         """Update attendance and clocks; end the match if a clock ran out or it cannot be played.
 
-        `side` counts as present even without an open socket.
+        `side` counts as having come, even without an open socket.
         """
         state = self._state
         if state.is_over or state.is_ending:
