@@ -53,8 +53,8 @@ MANY = 1_000_000
 class Seen:
     """What one case showed, round by round.
 
-    `share`: how much of the time that `SHARE` allows a node has used, from 0 to 1, as the mean of
-    the nodes. `waited`: the part of the periods in which a node used up its share and waited.
+    `share`: the part of its allowed time (`SHARE`) that a node used, from 0 to 1, as the mean of
+    all nodes. `waited`: the part of the periods in which a node used up its share and waited.
     `database` and `caller`: cores that they used. `machine`: the part of all cores that was in use,
     whoever used it.
     """

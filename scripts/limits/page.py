@@ -80,8 +80,8 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Operator commands", ("operator/", "cli/", "doctor/")),
     ("The demo and its identity provider", ("demo/", "devissuer/")),
 )
-"""Headings, each with parts of paths. A limit stands below the first heading of which one part is
-in the path of the limit's file. The page has each heading once, in the order of this list."""
+"""Headings, each with parts of paths. A limit stands below the first heading with a part that
+occurs in the path of the limit's file. The page has each heading once, in this list's order."""
 
 NOT_LIMITS = (
     "Bit mask",

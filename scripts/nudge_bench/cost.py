@@ -30,9 +30,11 @@ class Cpu(msgspec.Struct, frozen=True):
 
 
 async def measure_cpu(plan: Cpu, progress: Progress) -> dict[str, float]:
-    """Return the processor time in milliseconds of a whole nudge, a try alone, a connection alone.
+    """Return how many milliseconds of processor time each kind of work takes.
 
-    `kept` is a try over a kept connection. The time of all threads of this process is included.
+    `nudge`: a whole nudge. `try`: one try alone, over a new connection. `connect`: making one
+    connection. `kept`: one try alone, over a kept connection. The time of all threads of this
+    process is included.
     """
     authority = Authority(SystemClock().now())
     outbound, context = loopback_outbound(authority), authority.client_context()

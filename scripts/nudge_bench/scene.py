@@ -38,7 +38,11 @@ class Endpoints:
         self._lines = lines
 
     async def order(self, word: str) -> None:
-        """Make the chosen endpoints `hang` or `answer`, or all `keep` connections. Return then."""
+        """Give the endpoints an order, and return when it has been carried out.
+
+        `hang` and `answer` are for the endpoints that can hang. `keep` is for all endpoints: they
+        leave connections open.
+        """
         if self._process.stdin is None:
             raise Failed("the endpoints' process has no standard input")
         await self._process.stdin.send_all(f"{word}\n".encode())

@@ -23,7 +23,7 @@ class NudgePort(Protocol):
         ...
 
     def close(self) -> None:
-        """Close all idle connections, and those in use after their tries."""
+        """Close all idle connections now, and each connection in use when its try ends."""
         ...
 
 

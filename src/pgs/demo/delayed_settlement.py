@@ -7,8 +7,8 @@ from pgs.actors.seating.settlement_actor import EmbeddedSettlement
 from pgs.domain.payouts import Payout
 
 PAYOUT_DELAY_S = 1.5
-"""Seconds that the demo's settlement takes to pay. Long enough to see the feed between a decision
-and its money, and short enough to wait."""
+"""Seconds that the demo's settlement takes to pay. That is long enough to see the feed between a
+decision and its money, and short enough to wait for."""
 
 
 class DelayedSettlement(EmbeddedSettlement):

@@ -25,7 +25,7 @@ _BOUND = re.compile(
 
 MAX_REQUEST_BYTES = 1 << 20
 """Bytes of one operator's request. Rake terms of 100,000 characters fit, even if every character is
-escaped."""
+escaped as six bytes."""
 
 
 class BadCall(Exception):

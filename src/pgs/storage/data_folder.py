@@ -24,10 +24,10 @@ class DataFolderInUse(Exception):
 class DataRefused(StoreOutage):
     """The database and the data folder do not belong together, or a part is missing or damaged.
 
-    The message says what was found, and what to do. No data of partners has changed. On SQLite, the
-    mark may have been written again, and the log written back into the database's file. On
-    PostgreSQL, missing migrations may have been applied, and the numbers of the database and of its
-    server stored.
+    The message says what was found, and what to do. No data of partners has changed. On SQLite,
+    opening the database may have rewritten `pgs.mark`, and may have written the log back into the
+    database's file. On PostgreSQL, opening may have applied missing migrations, and may have stored
+    the numbers that identify the database and its server.
     """
 
 

@@ -176,10 +176,11 @@ def _bounds(span: Span, before: TimedMatch | None) -> Params:
         "before_match_id": edge[1],
         "first_id": ids.first_id(ids.MATCH, span.since),
         # `edge` is a time in seconds and the id of a match, which may be empty. A running match is
-        # older than `edge` if its id is below this bound. There are three cases:
+        # older than `edge` if its id is below this bound. There are four cases:
         # - The id in `edge` was made in the second of `edge`. The bound is that id.
-        # - The id is empty. Or it was made earlier: the match has ended, and `edge` has the time of
-        #   its end. The bound is the first id of the second of `edge`.
+        # - The id is empty. The bound is the first id of the second of `edge`.
+        # - The id was made before that second: the match has ended, and `edge` has the time of its
+        #   end. The bound is the first id of the second of `edge`.
         # - The id was made later, because the clock was set back before the match ended. The bound
         #   is the first id of the next second.
         "before_id": min(max(edge[1], earliest), ids.first_id(ids.MATCH, edge[0] + 1)),

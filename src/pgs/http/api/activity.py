@@ -53,7 +53,7 @@ def tell_of_answered(
 
 
 def _sentence(answer: Answer) -> str | None:
-    """Return what a refused caller is told, None if the call was not refused.
+    """Return the error sentence of a refusal with a reason code, or of a 400; else None.
 
     The text repeats nothing that the caller sent, except names of fields and parameters.
     """

@@ -148,7 +148,8 @@ class PlainReader(Generic[S]):
         """Return the value of a plain body. None: the body must be read step by step."""
         # Every name is followed by a colon, and the decoder accepts no body without the required
         # names. So a body with as many colons as required names has each of them once, and no other
-        # name. `find` takes 0.2 µs less than `in`, which first checks whether it got a number.
+        # name. An optional name that the body also has adds one colon.
+        # `find` takes 0.2 µs less than `in`, which first checks whether it got a number.
         if raw.find(b"\\") >= 0:
             return None
         colons = raw.count(b":")

@@ -155,7 +155,7 @@ class PinnedStream(httpcore.AsyncNetworkStream):
         self._wire.begin_exchange()
 
     def is_quiet(self) -> bool:
-        """Return whether nothing has arrived that nobody has read, nor the connection's end."""
+        """Return whether all that has arrived was read, and the connection has not ended."""
         stream = self._stream
         if isinstance(stream, Tls) and stream.has_unread():
             return False

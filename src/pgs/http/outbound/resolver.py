@@ -99,8 +99,8 @@ class ResolverStatistics(msgspec.Struct, frozen=True):
     `names`: names with a look-up that runs or waits for a thread. `waited_for`: threads in use for
     look-ups that somebody waits for, and for those that were given up while `left` was full.
     `of_slow`: how many of the places for look-ups of slow names are taken. `left`: threads of
-    look-ups that nobody waits for any more. `slow_names`: the name that has been slow longest comes
-    first.
+    the other look-ups that nobody waits for any more. `slow_names`: the name that has been slow
+    longest comes first.
     """
 
     names: int

@@ -90,7 +90,7 @@ class Outbound:
         self._kept.close_idle()
 
     def close(self) -> None:
-        """Close all idle connections, and those in use after their tries."""
+        """Close all idle connections now, and each connection in use when its try ends."""
         self._kept.close()
 
     async def _send(self, request: httpcore.Request, by: float, response: "_Response") -> None:

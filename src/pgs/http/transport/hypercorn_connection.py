@@ -8,7 +8,7 @@ replaces `hypercorn.trio.tcp_server.TCPServer`. The faults:
 - Writes were shielded without a limit: a client that never reads kept its handler beyond any
   timeout and any stop. Here each write is bounded.
 - The idle timer was a task that the application's task started after the answer. By then quart-trio
-  has cancelled the application's task, so the timer never ran. Here the reader has a deadline
+  had cancelled the application's task, so the timer never ran. Here the reader has a deadline
   instead. Even a cancelled task can set it, because that takes no checkpoint.
 - If a request was pipelined behind one in flight when a stop began, the reader waited until the
   stop's grace period was over. Here the reader's wait ends when the connection closes.

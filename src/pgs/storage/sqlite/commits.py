@@ -27,7 +27,7 @@ from pgs.storage.writer import Job, answer, log_error
 
 LAST_LINE_S = 0.25
 """Seconds for which the process waits before it ends itself after a failed sync. In this time the
-service writes the line that reports the failure to its own log, the one that operators read."""
+service writes a line about the failure into the log that operators read."""
 
 
 class _Conflict(Exception):
