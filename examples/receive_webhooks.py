@@ -38,7 +38,7 @@ def signature_is_valid(
 
 
 class Receiver(ThreadingHTTPServer):
-    """An HTTP server that answers `status` to a nudge with a valid signature, and 400 to others."""
+    """Answers `status` to a POST with a valid signature, and an error to every other request."""
 
     daemon_threads = True
 

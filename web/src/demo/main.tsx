@@ -39,7 +39,10 @@ function useSiteState(first: SiteState) {
   const [site, setSite] = useState(first);
   const [status, setStatus] = useState(statusOf(first));
   const [busy, setBusy] = useState(false);
-  /** The game of the match that may begin if the running one is ended. */
+  /**
+   * The game that was chosen while a match runs. The page then asks whether to end that match. Null
+   * if there is nothing to ask.
+   */
   const [asking, ask] = useState<string | null>(null);
   /** Rises by one with each match that gets new frames. */
   const [round, setRound] = useState(0);

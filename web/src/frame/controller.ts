@@ -20,12 +20,15 @@ const NEXT_MATCH_MS = 4000;
 const JOIN_AGAIN_MS = 2000;
 /** How long the frame waits until the page takes another seat. Then the player may ask again. */
 const AGAIN_MS = 20_000;
-/** How many other matches are joined, so that a socket is not closed for too many messages. */
+/**
+ * How many other matches are joined at most. Each join is a message, and the service closes a
+ * socket that sends too many messages.
+ */
 const OTHERS_MAX = 8;
 /** How many messages wait while a game is loaded. With more, the frame connects again. */
 const HELD_MAX = 200;
 
-/** The refusals of a move after which the board on the screen must be out of date. */
+/** Each of these refusals of a move shows that the board on the screen is out of date. */
 const OUT_OF_DATE = new Set(['stale_ply', 'not_your_turn', 'illegal_move', 'match_over']);
 /** The refusals that pass by themselves while the socket stays open. */
 const TEMPORARY = new Set(['registry_unavailable', 'rate_limited']);

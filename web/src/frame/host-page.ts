@@ -53,7 +53,8 @@ export function readDocument(data: string | null | undefined): Document {
   try {
     read = (JSON.parse(data ?? '') ?? {}) as Record<string, unknown>;
   } catch {
-    // Only the service writes the data into the document. As it is built, it has none.
+    // The document that the build makes has no data. The service adds the data when it serves the
+    // document.
   }
   const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
   const origins = Array.isArray(read.origins) ? read.origins : [];

@@ -208,7 +208,7 @@ function playStep({ account, environment, standing }: StepContext): Step {
   };
 }
 
-/** The steps before a match can be seated, then those worth doing before a site embeds it. */
+/** Returns the steps to a first match, and the advised steps, which a match does not need. */
 export function stepsOf(context: StepContext): { needed: Step[]; advised: Step[] } {
   const gates = context.standing.readiness?.gates ?? [];
   const steps = gates.map((gate) => ({ step: stepOf(gate, context), of: gate.gate }));

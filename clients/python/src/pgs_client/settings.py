@@ -24,9 +24,9 @@ LOST: Final = (httpx.TransportError, httpx.StreamError, httpx.DecodingError, htt
 """What httpx raises if no whole answer comes."""
 
 SEEN_MAX: Final = 256
-"""Request ids of the newest answers that a client remembers. A second copy of an answer waits on
-its connection until the next call there (see `SeenAnswers`). httpx opens at most 100 connections,
-so fewer answers than this usually come before that call."""
+"""Request ids that a client remembers: those of its newest answers. If a proxy sends an answer
+twice, the next call on the same connection receives the second copy (see `SeenAnswers`). httpx
+opens at most 100 connections, so fewer than 256 other answers usually come between the two."""
 
 _KEY = re.compile(r"pgs_(test|live)_[0-9A-Za-z]{46}", re.ASCII)
 

@@ -99,7 +99,8 @@ export function useDrag(entry: MoveEntry, waits: boolean) {
     };
     untilReleased(onMove, onEnd);
   };
-  // The press has picked the piece up. The click that ends it would put it down.
+  // The press has picked the piece up. The click that follows the press would put the piece down
+  // again.
   const onClickCapture = (event: MouseEvent): void => {
     if (justPicked.current && event.detail > 0) event.stopPropagation();
     justPicked.current = false;

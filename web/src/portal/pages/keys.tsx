@@ -48,7 +48,7 @@ function useKeys({ api, environment, tell }: PageProps) {
   return { value, error, keys, doing, minted, setMinted, asked, ask, create, rotate, revoke };
 }
 
-/** The members, by whose addresses the page names who made a key. */
+/** The members. Beside each key, the page shows the address of the member who made the key. */
 function useMembers(api: Api): readonly Member[] {
   const [members, set] = useState<readonly Member[]>([]);
   useEffect(() => {
