@@ -41,9 +41,10 @@ def engines_section(costs: dict[str, Cost], calls: int) -> tuple[str, dict[str, 
         "",
         *paragraph(
             f"With PostgreSQL a seat takes **{times:.2f}** times as much of the service's "
-            f"processor time as with SQLite (median of the rounds' ratios), because SQLite works "
-            f"in the service's own process. The limit is {LIMIT}: it "
-            f"{'holds' if times <= LIMIT else 'does not hold'}."
+            "processor time as with SQLite, because SQLite works in the service's own process. "
+            "The figure is the median of the rounds' ratios, not the ratio of the table's medians. "
+            f"The limit is {LIMIT}: the figure "
+            f"{'is within it' if times <= LIMIT else 'exceeds it'}."
         ),
         "",
         *paragraph(_of_nodes(costs)),

@@ -15,7 +15,7 @@ def section(rounds: Sequence[Figures], games: Sequence[str]) -> str:
         *_introduction(first, games),
         "",
         "| Thinking | moves | seconds | moves a second | p50, ms | p99, ms | service's core "
-        "| ms of it for a move | bots' core |",
+        "| service's processor time for a move, ms | bots' core |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for figures in rounds:

@@ -46,9 +46,9 @@ WINDOWS_MAX: Final = 8
 time."""
 
 STEPS_AHEAD: Final = 1
-"""Steps of 30 seconds by which the step of the last accepted code may be ahead of the present step,
-because the clock was corrected by some seconds. A step that is further ahead was recorded by a
-wrong clock, and is ignored."""
+"""Steps of 30 seconds by which the step of the last accepted code may be ahead of the present step
+while the code still counts as used. The step is ahead if the clock was set back by some seconds
+meanwhile. A step that is further ahead was recorded by a wrong clock, and is ignored."""
 
 
 class Window(msgspec.Struct, frozen=True, array_like=True):

@@ -14,9 +14,9 @@ import trio
 from pgs.http.outbound.backend import PinnedStream
 
 IDLE_S: Final = 1.5
-"""Seconds for which an idle connection is kept. A server that serves only one connection at a time
-answers a new one only after the kept one is closed. A try has 2 s for its connection, so a new
-connection is still answered in time. Common servers keep an idle connection for 2 to 75 s."""
+"""Seconds for which an idle connection is kept. A server that serves one connection at a time
+answers no other connection until the idle one is closed. So this time is less than the 2 s that a
+try has to connect. Common servers keep an idle connection for 2 to 75 s."""
 
 AGE_S: Final = 300.0
 """Seconds after its handshake in which a connection is used. The endpoint's certificate is checked

@@ -18,7 +18,7 @@ from pgs.storage.postgres.session import WritingSession
 LATE_S: Final = 3 * HEARTBEAT_S
 """Seconds without a confirmed beat after which the other hosts of the database are asked whether
 they confirm commits. If one does, the session is given up immediately. A service without other
-nodes makes no beats: for it, this is how long a transaction has waited for its commit."""
+nodes makes no beats. It asks the hosts once a transaction has waited this long for its commit."""
 
 log = structlog.get_logger("pgs.nodes")
 
