@@ -192,12 +192,25 @@ async def test_a_response_that_does_not_leave_a_clean_connection_closes_it(
 MORE = b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n"
 
 
-async def test_a_second_response_in_the_same_bytes_is_never_taken_for_that_to_the_next_request(
-    autojump_clock: trio.testing.MockClock,
+@pytest.mark.parametrize(
+    "answer",
+    [
+        OK + MORE,
+        OK + MORE[:9],
+        b"HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\nok",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + MORE,
+    ],
+    ids=["a second response", "half a response", "a body that must not be", "after the chunks"],
+)
+async def test_a_connection_is_closed_if_more_than_the_response_came(
+    autojump_clock: trio.testing.MockClock, answer: bytes
 ) -> None:
     async with open_internet() as internet:
-        internet.handler = keeping(*[OK + MORE] * 3)
-        assert await _statuses(Outbound(client_context()), 3) == [200] * 3
+        internet.handler = keeping(*[answer] * 3)
+        outbound = Outbound(client_context())
+        for connects in (1, 2):
+            assert (await _try(outbound)).status in (200, 204)
+            assert (len(internet.connects), internet.open_sockets) == (connects, 0)
 
 
 async def test_a_connection_with_unread_bytes_is_not_used() -> None:

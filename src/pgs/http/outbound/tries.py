@@ -131,9 +131,8 @@ class Outbound:
     ) -> None:
         """Send a request and read the response. Then keep the connection, or close it."""
         stream = connection.stream
-        # A parser for each exchange: what an endpoint sends after its response is never taken for
-        # the next response.
-        http = httpcore.AsyncHTTP11Connection(request.url.origin, stream)
+        # A parser for each exchange: it would take what came after one response for the next.
+        http = _Parser(request.url.origin, stream)
         try:
             answer = await http.handle_async_request(request)
             response.status = answer.status
@@ -145,10 +144,18 @@ class Outbound:
                 stream.expect_body(BODY_MAX - len(response.body))
             await answer.aclose()
         finally:
-            if http.is_idle():
+            if http.is_idle() and not http.has_unread():
                 self._kept.keep(endpoint, connection)
             else:
                 stream.close()
+
+
+class _Parser(httpcore.AsyncHTTP11Connection):
+    """httpcore's side of one exchange."""
+
+    def has_unread(self) -> bool:
+        """Return whether the last read brought bytes that are not part of the response."""
+        return bool(self._h11_state.trailing_data[0])
 
 
 class _Response:
