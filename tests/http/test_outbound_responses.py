@@ -199,7 +199,9 @@ async def test_a_close_notify_ends_the_response_though_the_connection_stays_open
         assert outcome.response_body == before.partition(b"\r\n\r\n")[2].decode()
 
 
-@pytest.mark.parametrize("how", ["answers", "hangs", "breaks", "is not trusted"])
+@pytest.mark.parametrize(
+    "how", ["answers", "hangs", "breaks", "is not trusted", "speaks another protocol", "bad body"]
+)
 async def test_a_try_leaves_nothing_for_the_garbage_collector(
     how: str, autojump_clock: trio.testing.MockClock
 ) -> None:
@@ -211,6 +213,8 @@ async def test_a_try_leaves_nothing_for_the_garbage_collector(
         internet.handler = {
             "answers": answering(b"HTTP/1.1 204 No Content\r\n\r\n"),
             "breaks": answering(b"HTTP"),
+            "speaks another protocol": answering(b"SSH-2.0-x\r\n\r\n"),
+            "bad body": answering(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"),
         }.get(how, hang)
         context = ssl.create_default_context() if how == "is not trusted" else client_context()
         outbound = keeping_none(context)
@@ -218,7 +222,7 @@ async def test_a_try_leaves_nothing_for_the_garbage_collector(
         gc.disable()
         try:
             outcome = await outbound.post(URL, BODY, {})
-            assert outcome.status == (204 if how == "answers" else None)
+            assert outcome.status == {"answers": 204, "bad body": 200}.get(how)
             assert [
                 kind
                 for kind in map(type, gc.get_objects())

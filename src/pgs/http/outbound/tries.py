@@ -76,8 +76,6 @@ class Outbound:
                 await self._send(_request(target, body, headers), connect_by, response)
         except NoResponse as why:
             error = why.reason
-        except httpcore.RemoteProtocolError:
-            error = NOT_HTTP
         return TryOutcome(
             status=response.status,
             error=error if response.status is None else None,
@@ -96,7 +94,7 @@ class Outbound:
     async def _send(self, request: httpcore.Request, by: float, response: "_Response") -> None:
         """Send a request over a kept or a new connection, which must be ready at the time `by`.
 
-        Raises NoResponse and httpcore.RemoteProtocolError.
+        Raises NoResponse.
         """
         host, port = endpoint = request.url.origin.host, request.url.origin.port
         addresses = await allowed_addresses(host.decode("ascii"), port, self._is_allowed, by)
@@ -105,7 +103,7 @@ class Outbound:
             try:
                 await self._exchange(endpoint, kept, request, response)
                 return
-            except (NoResponse, httpcore.RemoteProtocolError):
+            except NoResponse:
                 # The endpoint may have closed the idle connection when the request was on its way.
                 if response.status is not None or trio.current_time() >= by:
                     raise
@@ -129,7 +127,10 @@ class Outbound:
         request: httpcore.Request,
         response: "_Response",
     ) -> None:
-        """Send a request and read the response. Then keep the connection, or close it."""
+        """Send a request and read the response. Then keep the connection, or close it.
+
+        Raises NoResponse.
+        """
         stream = connection.stream
         # A parser for each exchange: it would take what came after one response for the next.
         http = _Parser(request.url.origin, stream)
@@ -143,6 +144,12 @@ class Outbound:
                 response.body += part[: BODY_MAX - len(response.body)]
                 stream.expect_body(BODY_MAX - len(response.body))
             await answer.aclose()
+        except httpcore.RemoteProtocolError as error:
+            # The parser's error refers to itself through a frame of its traceback. Without this
+            # line only the garbage collector could free the connection, which other frames hold.
+            if error.__cause__ is not None:
+                error.__cause__.__traceback__ = None
+            raise NoResponse(NOT_HTTP) from None
         finally:
             if http.is_idle() and not http.has_unread():
                 self._kept.keep(endpoint, connection)
