@@ -6,7 +6,7 @@ import trio.testing
 
 from pgs.domain.ip_addresses import REFUSED_MESSAGE
 from pgs.domain.nudges import TryOutcome
-from pgs.http.outbound.errors import CLOSED, NO_ANSWER
+from pgs.http.outbound.errors import CLOSED, NO_ANSWER, TOO_LONG
 from pgs.http.outbound.tries import CONNECT_TIMEOUT_S, TRY_TIMEOUT_S, Outbound
 from tests.http.internet import (
     BODY,
@@ -113,6 +113,24 @@ async def test_if_a_kept_connection_fails_before_a_response_a_new_one_has_the_sa
         assert len(internet.connects) == 2
         assert internet.open_sockets == 1
     assert requests[0] == requests[1] == requests[2]
+
+
+@pytest.mark.parametrize(
+    "flood",
+    [b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 40_000, b"HTTP/1.1 100 Continue\r\n\r\n" * 2_000],
+    ids=["an endless head", "interim responses"],
+)
+async def test_a_flood_over_a_kept_connection_gets_no_second_request(
+    autojump_clock: trio.testing.MockClock, flood: bytes
+) -> None:
+    requests: list[bytes] = []
+    async with open_internet() as internet:
+        internet.handler = keeping(OK, flood, flood, requests=requests)
+        outbound = Outbound(client_context())
+        assert (await _try(outbound)).status == 200
+        outcome = await _try(outbound)
+        assert (outcome.status, outcome.error) == (None, TOO_LONG)
+        assert (len(requests), len(internet.connects), internet.open_sockets) == (2, 1, 0)
 
 
 async def test_a_connection_that_the_endpoint_has_closed_is_not_used(

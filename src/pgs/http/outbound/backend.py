@@ -30,8 +30,9 @@ HEAD_MAX: Final = 32 * 1024
 common proxies allow for a head."""
 
 WIRE_MAX: Final = 256 * 1024
-"""Bytes that a try reads from its socket, TLS included. That is several times a long certificate
-chain, a full head and a full body together."""
+"""Bytes that are read from a socket in one exchange, TLS and a new connection's handshake included.
+That is several times a long certificate chain, a full head and a full body together. A try has two
+exchanges if a kept connection fails."""
 
 _READ_BYTES: Final = 4096
 """Bytes of one read: a typical response fits. The read in which the head ends may also bring the

@@ -11,7 +11,7 @@ import trio
 from pgs.domain.ip_addresses import is_public
 from pgs.domain.nudges import TryOutcome, response_text
 from pgs.http.outbound.backend import allowed_addresses, open_stream
-from pgs.http.outbound.errors import NO_ANSWER, NOT_HTTP, NoResponse
+from pgs.http.outbound.errors import NO_ANSWER, NOT_HTTP, TOO_LONG, NoResponse
 from pgs.http.outbound.kept_connections import Connection, Endpoint, KeptConnections
 from pgs.http.outbound.trust import trusted_roots
 
@@ -63,8 +63,9 @@ class Outbound:
         Host, User-Agent, Content-Type (JSON) and Content-Length. If the head arrives in time, its
         status counts, even if the body fails. A Content-Encoding is not decoded.
 
-        If a kept connection fails before a response, the request is sent once more over a new one.
-        So an endpoint may see a nudge twice, as it also may with several tries.
+        If a kept connection fails before a response, the request is sent once more over a new one,
+        unless what came is too long or the time for connecting is over. So an endpoint may see a
+        nudge twice, as it also may with several tries.
         """
         target = _target(url)
         began = trio.current_time()
@@ -103,9 +104,11 @@ class Outbound:
             try:
                 await self._exchange(endpoint, kept, request, response)
                 return
-            except NoResponse:
+            except NoResponse as why:
                 # The endpoint may have closed the idle connection when the request was on its way.
-                if response.status is not None or trio.current_time() >= by:
+                # Something that is too long is no sign of that.
+                answered = response.status is not None or why.reason == TOO_LONG
+                if answered or trio.current_time() >= by:
                     raise
         made = await self._connect(endpoint, addresses, by)
         await self._exchange(endpoint, made, request, response)
