@@ -96,7 +96,7 @@ def test_a_limit_of_open_files_that_leaves_few_connections_is_a_warning(
     monkeypatch.setattr(resource, "getrlimit", lambda what: (1024, 1024))
     finding = machine.open_files()
     assert finding.status == "warning"
-    assert "room for only 768 connections" in finding.found
+    assert "room for only 512 connections" in finding.found
     monkeypatch.setattr(resource, "getrlimit", lambda what: (1024, resource.RLIM_INFINITY))
     assert machine.open_files().status == "ok"
 

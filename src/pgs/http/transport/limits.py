@@ -4,9 +4,10 @@ from typing import Final
 
 import msgspec
 
-RESERVED_FILES: Final = 256
-"""Descriptors of files that connections may not take, because the database, the log, outgoing calls
-and the internal listener need some."""
+RESERVED_FILES: Final = 512
+"""Descriptors of files that connections may not take, because others need some: the database, the
+log, outgoing calls, the connections kept to endpoints (half of these at most), and the internal
+listener."""
 
 
 class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
