@@ -4,6 +4,7 @@ import pytest
 import trio
 import trio.testing
 
+from pgs.actors.maintenance.chores import CLOSE_CONNECTIONS_S
 from pgs.domain.nudges import TryOutcome
 from pgs.http.outbound import kept_connections
 from pgs.http.outbound.kept_connections import AGE_S, IDLE_S, KEPT_EACH, KEPT_MAX
@@ -94,6 +95,44 @@ async def test_if_all_places_are_taken_the_connection_that_was_idle_for_longest_
 def test_kept_connections_take_at_most_half_of_the_files_that_clients_may_not_take() -> None:
     """The database, the log and the nudges that are on their way need the others."""
     assert 2 * KEPT_MAX <= RESERVED_FILES
+
+
+@pytest.mark.parametrize("further", [0, 5], ids=["two nudges", "more and more nudges"])
+async def test_a_server_that_serves_one_connection_at_a_time_still_gets_all_nudges(
+    autojump_clock: trio.testing.MockClock, further: int
+) -> None:
+    one = trio.Lock()
+    outcomes: list[TryOutcome] = []
+
+    async def slow(stream: Tls) -> None:
+        while await read_request(stream):
+            await trio.sleep(0.6)
+            await stream.send_all(OK)
+
+    async with open_internet() as internet:
+        internet.handler, serve = slow, internet.serve
+
+        async def serve_one(stream: trio.abc.Stream) -> None:
+            async with one:
+                await serve(stream)
+
+        internet.serve = serve_one  # type: ignore[method-assign]  # replaced for this test
+        outbound = Outbound(client_context())
+
+        async def try_after(pause: float) -> None:
+            await trio.sleep(pause)
+            outcomes.append(await _try(outbound))
+
+        async def close_idle() -> None:
+            while True:
+                await trio.sleep(CLOSE_CONNECTIONS_S)
+                outbound.close_idle()
+
+        internet.nursery.start_soon(close_idle)
+        async with trio.open_nursery() as nursery:
+            for pause in (0, 0.01, *(0.5 + number * 0.7 for number in range(further))):
+                nursery.start_soon(try_after, pause)
+    assert [outcome.status for outcome in outcomes] == [200] * (2 + further)
 
 
 async def test_hosts_and_ports_have_connections_of_their_own(

@@ -6,7 +6,8 @@ try looks up and checks the endpoint's addresses anew, and a kept connection is 
 address is one of them.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 import trio
@@ -14,16 +15,21 @@ import trio
 from pgs.http.outbound.backend import PinnedStream
 
 IDLE_S: Final = 1.5
-"""Seconds for which an idle connection is kept. A server that serves one connection at a time
-answers no other connection until the idle one is closed. So this time is less than the 2 s that a
-try has to connect. Common servers keep an idle connection for 2 to 75 s."""
+"""Seconds for which an idle connection is kept. Common servers keep one for 2 to 75 s, so a request
+seldom meets a closing one."""
+
+WAIT_S: Final = 0.5
+"""Seconds for which a try waits for its new connection before no other connection to the endpoint
+is kept. A small server serves only a few connections at a time, so the try may be waiting for those
+to end. It has 2 s for its connection."""
 
 AGE_S: Final = 300.0
 """Seconds after its handshake in which a connection is used. The endpoint's certificate is checked
 only in the handshake."""
 
 KEPT_EACH: Final = 8
-"""Connections that are kept to one endpoint: as many as it gets nudges at the same time."""
+"""Connections that are kept to one host and port: as many as one partner's endpoint gets nudges at
+the same time."""
 
 KEPT_MAX: Final = 256
 """Connections that are kept to all endpoints. Each takes some 30 kB of memory."""
@@ -50,6 +56,7 @@ class KeptConnections:
     def __init__(self) -> None:
         self._idle: dict[Endpoint, list[Connection]] = {}  # the newest idle one is last
         self._count = 0
+        self._connecting: dict[Endpoint, list[float]] = {}  # since when; the oldest time is first
         self._closed = False
 
     def __len__(self) -> int:
@@ -73,11 +80,24 @@ class KeptConnections:
             connection.stream.close()
         return None
 
+    @contextmanager
+    def connecting(self, endpoint: Endpoint) -> Iterator[None]:
+        """Count the block as a try that waits for a new connection."""
+        waiting, since = self._connecting.setdefault(endpoint, []), trio.current_time()
+        waiting.append(since)
+        try:
+            yield
+        finally:
+            waiting.remove(since)
+            if not waiting:
+                del self._connecting[endpoint]
+
     def keep(self, endpoint: Endpoint, connection: Connection) -> None:
         """Keep a connection whose response has been read to its end, or close it."""
         now = trio.current_time()
         kept = self._idle.get(endpoint, [])
-        if self._closed or len(kept) >= KEPT_EACH or now >= connection.opened_at + AGE_S:
+        is_old = now >= connection.opened_at + AGE_S
+        if self._closed or is_old or len(kept) >= KEPT_EACH or self._is_short(endpoint, now):
             connection.stream.close()
             return
         if self._count >= KEPT_MAX:
@@ -87,9 +107,13 @@ class KeptConnections:
         self._count += 1
 
     def close_idle(self) -> None:
-        """Close the connections that have been idle for `IDLE_S`."""
-        limit = trio.current_time() - IDLE_S
+        """Close the connections that have been idle for `IDLE_S`.
+
+        All idle ones are closed if a try has waited for a new one for `WAIT_S`.
+        """
+        now = trio.current_time()
         for endpoint, kept in list(self._idle.items()):
+            limit = now if self._is_short(endpoint, now) else now - IDLE_S
             while kept and kept[0].idle_since <= limit:
                 self._close_first(endpoint)
 
@@ -99,6 +123,11 @@ class KeptConnections:
         for endpoint, kept in list(self._idle.items()):
             while kept:
                 self._close_first(endpoint)
+
+    def _is_short(self, endpoint: Endpoint, now: float) -> bool:
+        """Return whether a try has waited for its connection to the endpoint for `WAIT_S`."""
+        waiting = self._connecting.get(endpoint)
+        return waiting is not None and waiting[0] + WAIT_S <= now
 
     def _close_oldest(self) -> None:
         self._close_first(min(self._idle, key=lambda each: self._idle[each][0].idle_since))

@@ -110,7 +110,8 @@ class Outbound:
                 answered = response.status is not None or why.reason == TOO_LONG
                 if answered or trio.current_time() >= by:
                     raise
-        made = await self._connect(endpoint, addresses, by)
+        with self._kept.connecting(endpoint):
+            made = await self._connect(endpoint, addresses, by)
         await self._exchange(endpoint, made, request, response)
 
     async def _connect(self, endpoint: Endpoint, addresses: Sequence[str], by: float) -> Connection:
