@@ -19,7 +19,7 @@ class NudgePort(Protocol):
         ...
 
     def close_idle(self) -> None:
-        """Close the connections that no try has used for a while."""
+        """Close the connections that have been idle for a while or keep a try waiting."""
         ...
 
     def close(self) -> None:

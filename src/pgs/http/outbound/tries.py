@@ -85,7 +85,7 @@ class Outbound:
         )
 
     def close_idle(self) -> None:
-        """Close the connections that no try has used for a while."""
+        """Close the connections that have been idle for a while or keep a try waiting."""
         self._kept.close_idle()
 
     def close(self) -> None:
