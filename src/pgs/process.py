@@ -29,9 +29,9 @@ def tune_garbage_collector() -> None:
     objects, nearly all of them modules and types that stay. A full collection took 42 ms, in which
     no call was answered; without these objects it takes almost no time.
 
-    Collections of young objects come less often, too. With 150 deliveries hanging they took 1 % of
-    the time, in pauses of up to 12 ms; now they take a twentieth of that. Garbage is freed later,
-    but deliveries leave none.
+    Collections of young objects come less often, too. While 150 nudges waited for endpoints that
+    did not answer, they took 1 % of the time, in pauses of up to 12 ms; now they take a twentieth
+    of that. What only the collector can free stays longer, but a nudge leaves nothing of that kind.
     """
     gc.collect()
     gc.freeze()

@@ -19,7 +19,10 @@ class NudgePort(Protocol):
         ...
 
     def close_idle(self) -> None:
-        """Close the connections that have been idle for a while or keep a try waiting."""
+        """Close connections that no try has used for a while.
+
+        If a try waits for a new connection to an endpoint, close all idle ones to that endpoint.
+        """
         ...
 
     def close(self) -> None:

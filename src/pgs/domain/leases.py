@@ -145,12 +145,12 @@ def answers_from(sightings: Sightings, shard: int, last: Last | None, now: float
     after the beat in that row. The time of that beat is not known here, but the beat was made
     before this observer first saw it. So `HOLD_S` is counted from the first sighting.
 
-    If the previous owner held the shard only for a moment, the owner before it may still answer,
-    too, if that earlier owner has not noticed that its session has ended. The earlier owner's
+    If the previous owner held the shard only for a moment, the owner before it may still answer as
+    well, if that earlier owner has not noticed that its session has ended. The earlier owner's
     session ended before the previous owner took the shard. So the earlier owner made its last beat
     before this observer first saw the previous owner hold the shard. Therefore `HOLD_S` is also
-    counted from that sighting. The result is the later of the two times at which `HOLD_S` ends, but
-    never before `now`.
+    counted from the moment when this observer first saw that. The result is the later of the two
+    times at which `HOLD_S` ends, but never before `now`.
 
     If this observer has not seen the beat in the previous owner's row, or has not seen that the
     previous owner held the shard, `HOLD_S` is counted from `now`.

@@ -75,6 +75,6 @@ def _command_text(node: str, path: str, body: bytes) -> str:
 
 
 def _text(node: str, request_id: str, method: str, target: bytes, credential: bytes) -> str:
-    # No part but the last can contain a line feed, so no two requests have the same text.
     hashed = hashlib.sha256(credential).hexdigest()
+    # No part but the last can contain a line feed, so no two requests have the same text.
     return "\n".join((node, request_id, method, hashed, target.decode("ascii", "backslashreplace")))

@@ -271,7 +271,7 @@ class CourierActor(DispatchingActor):
     ) -> object:
         """Start a lone try, whose outcome answers `envelope`; return `LATER`.
 
-        `tested_at_ms`: now for a test event, None for a resent nudge.
+        `tested_at_ms`: the present time if a test event is sent, None if a nudge is sent again.
         """
         endpoint = self._endpoint
         if endpoint is None or endpoint.secret is None:

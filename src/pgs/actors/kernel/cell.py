@@ -53,8 +53,8 @@ _NOT_ITS_FAULT = (StoreOutage, WriterFull, Overloaded, Crashed)
 class Cell:
     """The mailbox and the task of one actor.
 
-    A message starts the task. The task ends when the actor has long been idle, is closed, breaks
-    too often, or cannot load while no further message waits.
+    A message starts the task. The task ends when the actor has long been idle, is closed or breaks
+    too often. It also ends when the actor cannot load and no further message waits.
     """
 
     def __init__(

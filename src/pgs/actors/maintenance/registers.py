@@ -21,7 +21,10 @@ async def tend_actors(parts: Parts, _: PartnerDirectory) -> None:
 
 
 async def close_idle_connections(parts: Parts, _: PartnerDirectory) -> None:
-    """Close the connections to endpoints that have been idle for a while or keep a try waiting."""
+    """Close connections to endpoints that no nudge has used for a while.
+
+    If a try waits for a new connection to an endpoint, close all idle ones to that endpoint.
+    """
     parts.deliveries.outbound.close_idle()
 
 

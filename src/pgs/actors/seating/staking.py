@@ -54,8 +54,8 @@ async def stake_seat(
     except OutcomeUnknown:
         raise
     except Exception:
-        # Nothing of `plan` was written. So pass an empty plan: the answer then shows the seat as
-        # its row has it.
+        # `_replay_of` prefers the state of a seat in the plan to that in its row. Nothing of `plan`
+        # was written, so pass an empty one.
         replay = await _replay_of(seats, seats.plan(), request, envelope)
         if replay is None:
             raise

@@ -59,8 +59,9 @@ def from_version(
 ) -> BadRequest | None:
     """Rename a body's fields from the names of a version to the names of the oldest version.
 
-    A renamed field counts only under its new name. If the body has only the old name, that field is
-    removed, since unknown fields are ignored. If it has both names, return a refusal.
+    A renamed field counts only under the name that it has in `version`. A field under its older
+    name is removed, since `version` does not have that name, and unknown fields are ignored. If the
+    body has both names, return a refusal.
     """
     names = names_in(version, versions).get(kind, {}) if versions.renames else {}
     for old, new in names.items():

@@ -19,16 +19,16 @@ IDLE_S: Final = 1.5
 seldom meets a closing one."""
 
 WAIT_S: Final = 0.5
-"""Seconds for which a try waits for its new connection before no other connection to the endpoint
-is kept. A small server serves only a few connections at a time, so the try may be waiting for those
-to end. It has 2 s for its connection."""
+"""Seconds that a try may wait for a new connection. After that, idle connections to its endpoint
+are closed, and none is kept until the try is connected. A small server serves only a few
+connections at a time, so the try may be waiting for those to end. A try has 2 s to connect."""
 
 AGE_S: Final = 300.0
 """Seconds after its handshake in which a connection is used. The endpoint's certificate is checked
 only in the handshake."""
 
 KEPT_EACH: Final = 8
-"""Connections that are kept to one host and port: as many as one partner's endpoint gets nudges at
+"""Connections that are kept to one host and port: one for each nudge that an endpoint may get at
 the same time."""
 
 KEPT_MAX: Final = 256
@@ -109,7 +109,8 @@ class KeptConnections:
     def close_idle(self) -> None:
         """Close the connections that have been idle for `IDLE_S`.
 
-        All idle ones are closed if a try has waited for a new one for `WAIT_S`.
+        If a try has waited for `WAIT_S` for a new connection to an endpoint, all idle ones to that
+        endpoint are closed.
         """
         now = trio.current_time()
         for endpoint, kept in list(self._idle.items()):

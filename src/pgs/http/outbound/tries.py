@@ -85,7 +85,10 @@ class Outbound:
         )
 
     def close_idle(self) -> None:
-        """Close the connections that have been idle for a while or keep a try waiting."""
+        """Close connections that no try has used for a while.
+
+        If a try waits for a new connection to an endpoint, close all idle ones to that endpoint.
+        """
         self._kept.close_idle()
 
     def close(self) -> None:
@@ -136,7 +139,8 @@ class Outbound:
         Raises NoResponse.
         """
         stream = connection.stream
-        # A parser for each exchange: it would take what came after one response for the next.
+        # Each exchange has a new parser. One that was used again would take bytes that came after
+        # one response for the beginning of the next response.
         http = _Parser(request.url.origin, stream)
         try:
             answer = await http.handle_async_request(request)
