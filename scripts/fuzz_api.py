@@ -3,10 +3,10 @@
 
     scripts/fuzz_api.py --seconds 60
 
-It starts the service with an empty data folder and a partner whose rate is raised, and sends calls
-with that partner's key, with a player's session token and as the account's admin: examples, edge
-cases, random values and chains of calls. The exit code is 1 if an answer contradicts the document
-or is a 5xx, and 3 if schemathesis cannot be installed. It is installed in .venv-fuzz, from
+It starts the service with an empty data folder and a partner with a raised rate limit, and sends
+calls with that partner's key, with a player's session token and as the account's admin: examples,
+edge cases, random values and chains of calls. The exit code is 1 if an answer contradicts the
+document or is a 5xx, and 3 if schemathesis cannot be installed. It is installed in .venv-fuzz, from
 requirements-fuzz.txt, so that its many packages stay out of .venv.
 
 Sensitive calls of the admin need a code that is two minutes old at most, and a code works once. The

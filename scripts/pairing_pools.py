@@ -40,8 +40,11 @@ def after(waiting: list[WaitingSeat], now: int) -> list[tuple[WaitingSeat, Waiti
 def before(waiting: list[WaitingSeat], now: int) -> list[tuple[WaitingSeat, WaitingSeat]]:
     """Pair as the service first did.
 
-    The whole rating gap counts. The cap grows by a twentieth of a point a second and is never
-    lifted. The last opponent costs two points even if nobody else waits.
+    The whole rating gap counts, even the part that the ratings' uncertainty explains. The widest
+    gap that is allowed begins at four points and grows by a twentieth of a point with each second
+    that both seats have waited. It still applies after a minute, when the service now allows any
+    gap. If either player was the other's last opponent, the gap counts as two points wider, even if
+    nobody else waits.
     """
     offers = []
     for number, one in enumerate(waiting):

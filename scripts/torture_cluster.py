@@ -5,17 +5,17 @@
     scripts/torture_cluster.py --faults 200   as recorded in docs/clusters.md
     scripts/torture_cluster.py --write        writes the table of outages into docs/clusters.md
 
-Three nodes, HAProxy, and PostgreSQL with a synchronous standby run in network namespaces, where
-this account may make them, else on loopback without the faults of links. Beside them runs the
-reference settlement server, which is killed like the nodes; --embedded leaves it out. Backends of a
-dozen partners take seats, repeat calls, decide matches, and read matches and feeds, through the
-proxy and from random nodes. Two players of each partner play one match after the other over
-sockets, and an admin sets prices. Up to 20 times a second, every node is asked which shards it
-answers for. After the faults every call is repeated with its idempotency key, each feed is compared
-with what was acknowledged and with what players were told, the service's books are compared with
-the settlement server's charge by charge, and the ledger is checked. The exit code is 1 if anything
-acknowledged is missing, doubled or different, if an answer was stale, or if two nodes answered for
-a shard at the same time.
+Three nodes, HAProxy, and PostgreSQL with a synchronous standby run in network namespaces. If the
+user who starts this may not make namespaces, they run on loopback, without the faults of links.
+Beside them runs the reference settlement server, which is killed like the nodes; --embedded leaves
+it out. Backends of a dozen partners take seats, repeat calls, decide matches, and read matches and
+feeds, through the proxy and from random nodes. Two players of each partner play one match after the
+other over sockets, and an admin sets prices. Up to 20 times a second, every node is asked which
+shards it answers for. After the faults every call is repeated with its idempotency key, each feed
+is compared with what was acknowledged and with what players were told, the service's books are
+compared with the settlement server's charge by charge, and the ledger is checked. The exit code is
+1 if anything acknowledged is missing, doubled or different, if an answer was stale, or if two nodes
+answered for a shard at the same time.
 """
 
 import in_venv  # the first import, because the packages below are installed in .venv

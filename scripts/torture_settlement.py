@@ -6,9 +6,10 @@
 
 The service and a reference settlement server run as processes of their own. The server is slow,
 answers 500 or garbage, cuts connections before and after it has acted, leaves charges and payouts
-pending, declines, answers out of order and twice. Meanwhile the service, the server or both are
-killed with SIGKILL and started again. At the end both books are checked and compared seat by seat.
-The exit code is 1 if anything is wrong; then the folder stays, with both books.
+pending, declines charges, and sends answers out of order and twice. Meanwhile the service, the
+server or both are killed with SIGKILL and started again. At the end both books are checked and
+compared seat by seat. The exit code is 1 if anything is wrong; then the folder stays, with both
+books.
 """
 
 import in_venv  # the first import, because the packages below are installed in .venv

@@ -18,7 +18,7 @@ from rich.progress import Progress
 
 TITLE = "Instructions of a launch"
 PARTNERS = 50
-SLOWER = 5  # the other cases make this many times as many calls, because valgrind is slow
+SLOWER = 5  # valgrind is slow: this case makes one call where the others make this many
 START_S = 300.0  # under valgrind a server runs about fifty times slower
 COUNTS = "callgrind"
 MAIN_THREAD = 1  # callgrind's number of the thread that runs the event loop

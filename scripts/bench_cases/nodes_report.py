@@ -11,7 +11,8 @@ from drawings.bars import bar_chart
 from nudge_bench.report import cores, paragraph
 
 GOAL = 1.8
-"""Two nodes take at least this many times the seats of one, with calls at the owner."""
+"""The goal: two nodes take at least this many times the seats of one, if each call arrives at the
+node that owns its partner."""
 
 SHARE_LEAST, MACHINE_MOST = 0.9, 0.9
 """If nodes use less of their shares, or the machine more of its cores, then something other than

@@ -70,7 +70,7 @@ class Issuer:
 
 
 def _member(partner_id: str) -> Person:
-    """Return the account's first admin, as `seed` invites them."""
+    """Return the account's first admin, with the e-mail address that scripts/seed.py invites."""
     return Person(f"admin-of-{partner_id}", partner_id, f"admin@{partner_id}.example")
 
 

@@ -13,9 +13,9 @@ from pgs.storage.reader import Reader
 from pgs.storage.writer import Writer
 
 SINCE_MAX: Final = 1
-"""Reads that run at the same time and look up the feed's position at a past time (`since`). Digests
-have a separate bound: each digest may read for a second, and a partner that reads its feed must not
-wait for digests."""
+"""Reads for the parameter `since` that may run side by side. Such a read looks up the position that
+a feed had at a past time. Digests have a separate bound: each digest may read for a second, and a
+partner that reads its feed must not wait for digests."""
 
 
 class Database(Protocol):

@@ -19,7 +19,7 @@ class Tally(msgspec.Struct):
     `sessions`: how many sessions with the database it has had; it opens a new one when one is lost.
     `taken_over`: how many shards it took although their owner had not handed them over.
     `others_ended`: how many silent sessions of other nodes it ended. `draining`: whether an
-    operator has told this node to give its shards up and take none.
+    operator has told this node to give its shards up and take none; False while the node stops.
     """
 
     sessions: int = 0

@@ -175,14 +175,14 @@ def _bounds(span: Span, before: TimedMatch | None) -> Params:
         "before_ended_at": edge[0],
         "before_match_id": edge[1],
         "first_id": ids.first_id(ids.MATCH, span.since),
-        # `edge` is a time in seconds and the id of a match, which may be empty. A running match is
-        # older than `edge` if its id is below this bound. There are four cases:
-        # - The id in `edge` was made in the second of `edge`. The bound is that id.
-        # - The id is empty. The bound is the first id of the second of `edge`.
-        # - The id was made before that second: the match has ended, and `edge` has the time of its
-        #   end. The bound is the first id of the second of `edge`.
+        # `edge` is a time in whole seconds and the id of a match, which may be empty. A running
+        # match is older than `edge` if its id is below this bound. There are four cases:
+        # - The id was made at the time in `edge`, within that second. The bound is the id.
+        # - The id is empty. The bound is the first id of the time in `edge`.
+        # - The id was made earlier: the match has ended, and the time in `edge` is that of its end.
+        #   The bound is the first id of that time.
         # - The id was made later, because the clock was set back before the match ended. The bound
-        #   is the first id of the next second.
+        #   is the first id of one second after the time in `edge`.
         "before_id": min(max(edge[1], earliest), ids.first_id(ids.MATCH, edge[0] + 1)),
     }
 

@@ -41,7 +41,10 @@ def others_running(seen: Look, me: Node) -> tuple[Node, ...]:
 
 
 def is_draining(seen: Look, me: Node) -> bool:
-    """Return whether an operator has told the node `me` to give its shards up."""
+    """Return whether `seen` shows the node `me` as draining.
+
+    A drained node is shown as stopping while it stops.
+    """
     return any(one.state == "draining" and one.node.name == me.name for one in seen.nodes)
 
 

@@ -23,7 +23,8 @@ select max(newest.at) from (
 ) as newest;
 
 -- name: count_write^
--- With SQLite, the writer executes this with each group that it commits.
+-- With SQLite, the writer executes this with each group that it commits. With PostgreSQL, only
+-- `pgs db accept-loss` executes this, once.
 insert into heartbeat (name, beats) values ('writes', 1)
 on conflict (name) do update set beats = heartbeat.beats + 1
 returning beats;

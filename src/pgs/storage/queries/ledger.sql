@@ -56,8 +56,8 @@ limit :page_size;
 select partner_id, environment, final_day, final_seal from head order by partner_id, environment;
 
 -- name: partners_without_a_row
--- Partners that have an event, a key or a member, but no row. Every account gets an event when it
--- is created.
+-- Partners that have an event, a key or a member, but no row in `partner`. Every account gets an
+-- event when it is created.
 select known.partner_id
 from (
   select partner_id from event

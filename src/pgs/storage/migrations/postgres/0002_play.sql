@@ -76,11 +76,11 @@ create index seat_due on seat (due_at) where due_at is not null;
 
 -- The seats that expect an opponent or settlement's answer, and those in a match whose money is not
 -- recorded yet: the match runs, or it has ended and is not paid. The condition of `seat_unrecorded`
--- names the statuses of a seat in a match. If the condition were `position is not null`, SQLite
--- would use `seat_position` for some queries that `seat_unrecorded` is meant for, and
--- `seat_position` has a partner's whole history. In `seat_unrecorded` the status comes before the
--- player, so that the mint of a session and the start of a seats actor read only seats whose match
--- runs, however many others wait for their money.
+-- names the statuses of a seat in a match, as in the folder `sqlite`: if the condition were
+-- `position is not null`, SQLite would use `seat_position` for some queries that `seat_unrecorded`
+-- is meant for, and `seat_position` has a partner's whole history. In `seat_unrecorded` the status
+-- comes before the player, so that the mint of a session and the start of a seats actor read only
+-- seats whose match runs, however many others wait for their money.
 create index seat_open on seat (partner_id, environment, player_id, seq)
 where status in ('pending', 'waiting');
 create index seat_unrecorded on seat (partner_id, environment, status, player_id, seq)
