@@ -39,7 +39,7 @@ class tell_refusals:  # noqa: N801  Django names middleware like functions
         return self.get_response(request)
 
     def process_exception(self, _: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Return the answer to a refused call."""
+        """Return an answer for the page if a call of the service has failed, else None."""
         if not isinstance(error, PgsError):
             return None
         reason = getattr(error, "reason", None)

@@ -18,10 +18,10 @@ const KEY = /^pgs_(test|live)_[0-9A-Za-z]{46}$/;
 export const QUIET_MS = 1000;
 
 /**
- * Milliseconds that one try of a call may take. `answerMs` exceeds the 10 seconds for which the
- * service waits for its settlement. It does not apply to a call that the service is asked to hold
- * until the feed has news: one try of such a call may take the time for which the call is to be
- * held, and `heldMarginMs` more.
+ * Milliseconds that one try of a call may take. The default of `answerMs` exceeds the 10 seconds
+ * for which the service waits for its settlement. `answerMs` does not apply to a call that the
+ * service is asked to hold until the feed has news: one try of such a call may take the time for
+ * which the call is to be held, and `heldMarginMs` more.
  */
 export interface Timeouts {
   readonly answerMs: number;

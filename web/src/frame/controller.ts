@@ -18,7 +18,7 @@ import { BUILT_IN, chooseLanguage, localeOf } from './words/locale';
 const NEXT_MATCH_MS = 4000;
 /** How long the frame waits before it joins again after a temporary refusal. */
 const JOIN_AGAIN_MS = 2000;
-/** How long the frame waits until the page takes another seat. Then the player may ask again. */
+/** How long the page has to take another seat. After this time the player may ask again. */
 const AGAIN_MS = 20_000;
 /**
  * How many other matches are joined at most. Each join is a message, and the service closes a

@@ -77,7 +77,10 @@ export interface Snapshot extends Position, Amounts {
   incrementMs?: number | null;
   /** The newest moves, the oldest first. */
   moves?: string[];
-  /** `started` while the match runs, else its outcome, with the fields of `ended`. */
+  /**
+   * `started` while the match runs. Afterwards the outcome of the match; `result` and `endReason`
+   * are then set as in `Ended`.
+   */
   status?: string;
   result?: string | null;
   endReason?: string | null;

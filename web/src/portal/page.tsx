@@ -80,8 +80,9 @@ export function useReading<T>(api: Api, path: string): Reading<T> {
 }
 
 /**
- * Reads what a page shows, again when asked, when the window gets the focus, and a while after a
- * failure. A new function reads something else, so what was read before is dropped.
+ * Reads what a page shows. Reads it again when `readAgain` is called, when the window gets the
+ * focus, and a while after a failure. A new function reads something else, so what was read
+ * before is dropped.
  */
 export function useReadingOf<T>(api: Api, read: () => Promise<T>): Reading<T> {
   const [value, setValue] = useState<T | null>(null);
@@ -147,8 +148,8 @@ export function useKeptFresh(readAgain: () => Promise<void>, changes = true): vo
 }
 
 /**
- * What failed: what the service says, its code, and the id to name to support. Nothing if the
- * person has cancelled.
+ * Shows an error: its message, its code, and the id of the request, which support needs. Shows
+ * nothing if the person has cancelled.
  */
 export function Problem({ error, again }: { error: unknown; again?: boolean }) {
   if (error === null || error === undefined || error instanceof Cancelled) return null;

@@ -130,8 +130,9 @@ function useTitle({ environment, route, id }: Place, account: Account | null, sh
 }
 
 /**
- * A message on the screen and for screen readers. It disappears by itself. A page that says what is
- * saved, right after `MERGED`, says too that a change by somebody else was kept.
+ * A message on the screen and for screen readers. It disappears by itself. `MERGED` says that a
+ * change by somebody else was kept. If the page's own message then replaces `MERGED`, the sentence
+ * `KEPT_TOO` is added to the page's message, so that the person still learns of that change.
  */
 function useTold() {
   const [told, setTold] = useState({ text: '', good: true });

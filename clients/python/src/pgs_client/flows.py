@@ -210,7 +210,8 @@ def _retry_after(answer: Answer) -> float | None:
 class Feed:
     """How the feed is read.
 
-    `results` returns the call for a cursor and the seconds for which the service is to hold it.
+    `results` takes a cursor, and the seconds for which the service is to hold the call. It returns
+    the call.
     """
 
     results: Callable[[str | None, int], Call[Page[Row]]]

@@ -1,4 +1,4 @@
-"""The settings that both drivers share, and what they need of httpx."""
+"""What `Client` and `TrioClient` share: their settings, and how they use httpx."""
 
 import re
 import secrets

@@ -1,4 +1,4 @@
-/** One event of "Calls now": for a refused call why, and what to do. */
+/** Shows one event of "Calls now". If a call was refused, also says why and what to do. */
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';

@@ -236,7 +236,8 @@ interface AuthenticatorProps {
   onReset: (() => void) | null;
 }
 
-// A member whose authenticator is pending can be locked too, so it is always possible to reset.
+// Wrong codes lock a pending authenticator too, in the end until somebody resets it. So Reset is
+// offered even if no authenticator is connected.
 function Authenticator({ member, busy, onReset }: AuthenticatorProps) {
   const { email, hasAuthenticator } = member;
   return (
