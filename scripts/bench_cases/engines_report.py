@@ -27,7 +27,8 @@ def engines_section(costs: dict[str, Cost], calls: int) -> tuple[str, dict[str, 
             "The seats are taken at one node after the other, over 32 connections. *At the owner*: "
             "the calls arrive as from a proxy that has learned the owners. *At any node*: they "
             "arrive as from a proxy that never learns them, so two nodes forward half of the "
-            "calls, and three nodes two thirds."
+            "calls, and three nodes two thirds. *Without calls*: the milliseconds of processor "
+            "time that all nodes together use in a second in which nobody calls."
         ),
         "",
         "| Case | service | PostgreSQL | seats a second at one node | without calls, ms a second |",

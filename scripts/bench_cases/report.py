@@ -40,7 +40,7 @@ def launch_section(
             "httptools. It serves the same two calls: it signs a session token, and it syncs each "
             "seat to disk before it answers. It has no feed, no ledger, no webhooks and no "
             "settlement. *trio alone* answers every request with the same bytes and stores "
-            "nothing. *Colyseus* reserves seats in memory."
+            "nothing. *Colyseus* reserves seats in memory; it has no separate mint."
         ),
         "",
         "| Server | mint | seat | launch | seats a second |",

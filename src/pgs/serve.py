@@ -58,8 +58,9 @@ HAND_OVER_S = 2.0
 calls of shards that were handed over are refused at once and need no grace period."""
 
 INTERNAL_LIMITS = ServerLimits(max_connections=64, grace_s=0.25, shutdown_s=0.25)
-"""Limits of the internal listener: a few probes at the same time, and little time at a stop,
-because nobody waits for their answers."""
+"""Limits of the internal listener. `max_connections`: connections at the same time, enough for a
+few probes. `grace_s`, `shutdown_s`: seconds that a stop waits for requests in flight, and then for
+the application; few, because nobody waits for a probe's answer."""
 
 _WILDCARDS = ("http://0.0.0.0:", "http://[::]:")
 

@@ -22,7 +22,9 @@ from pgs.http.transport.server import serve
 PLAYERS: Final = (Player("site-1", "Player one"), Player("site-2", "Player two"))
 
 _LIMITS: Final = ServerLimits(max_connections=256, grace_s=0.25, shutdown_s=0.25)
-"""Limits of the demo page's listener: it serves one browser, and stops without a long wait."""
+"""Limits of the demo page's listener. `max_connections`: connections at the same time, more than
+one browser opens. `grace_s`, `shutdown_s`: seconds that a stop waits for requests in flight, and
+then for the application; few, so that the demo stops soon."""
 
 _BODY_MAX: Final = 16 * 1024
 """Bytes of a request from the demo's page. Such a request names a game and a player."""

@@ -33,8 +33,9 @@ SESSIONS_MAX: Final = 1000
 _COOKIE: Final = "pgs-dev-session"
 
 _LIMITS: Final = ServerLimits(max_connections=256, grace_s=1.0)
-"""Limits of the development issuer's listener: it serves a few browsers, and stops without a long
-wait."""
+"""Limits of the development issuer's listener. `max_connections`: connections at the same time,
+more than a few browsers open. `grace_s`: seconds that a stop waits for requests in flight; few, so
+that the issuer stops soon."""
 
 # The client runs in a page of another origin. With `*`, browsers let no script read the answer to a
 # request that was sent with cookies, so no sign-in is exposed.

@@ -103,8 +103,8 @@ def cap(waited_s: int) -> int:
 def certain_gap(one: Rating, other: Rating) -> int:
     """Return the part of a rating gap that the two ratings' uncertainty does not explain.
 
-    Between two exactly known ratings with a gap of this size, the stronger player would win as
-    often as the stronger player of this pair does.
+    Two players with exactly known ratings and a gap of this size would have the same chances to
+    win as this pair.
     """
     spread = isqrt(PERFORMANCE**2 + one.sigma**2 + other.sigma**2)
     return abs(one.mu - other.mu) * PERFORMANCE // spread

@@ -27,8 +27,8 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 MAX_DIGITS: Final = 1000
 """Digits that a field's integer may have in a body that is read twice. A body is read a second time
-if it has a number that is too large for msgspec, or if a name may be repeated. Every field takes
-far fewer digits."""
+if it has a number that is too large for msgspec, or more colons than its object has names, because
+then a name could be repeated. Every field takes far fewer digits."""
 
 MAX_SAFE_INTEGER: Final = 2**53
 """Units, such as cents or seconds, that an integer field of a body may state at most. The least
