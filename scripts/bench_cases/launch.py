@@ -2,8 +2,9 @@
 
 import itertools
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median
 
 import msgspec
@@ -14,7 +15,17 @@ from bench_cases.setting import GAME, Setting, seats
 from rich.progress import Progress
 
 TITLE = "A launch, and what a team would write instead"
+COLYSEUS = "Colyseus"
 PARTNERS = 200  # enough that no partner's bucket is empty at the highest rate
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What a call cost a server in one turn: microseconds of processor time, and its rate."""
+
+    mint: float
+    seat: float
+    seats_a_second: float
 
 
 @dataclass
@@ -24,6 +35,12 @@ class Costs:
     mint: list[float] = field(default_factory=list)
     seat: list[float] = field(default_factory=list)
     seats_a_second: list[float] = field(default_factory=list)
+
+    def add(self, turn: Turn) -> None:
+        """Add a round."""
+        self.mint.append(turn.mint)
+        self.seat.append(turn.seat)
+        self.seats_a_second.append(turn.seats_a_second)
 
     def launch(self) -> list[float]:
         """Return the cost of a whole launch, mint and seat, round by round."""
@@ -58,12 +75,38 @@ def _measured(server: Server, requests: Iterator[bytes], setting: Setting) -> tu
     return used / len(ready) * 1e6, outcome
 
 
+def _launches(setting: Setting, server: Server) -> Turn:
+    run = secrets.token_hex(4)
+    mint, _ = _measured(server, mints(setting, server, run), setting)
+    calls = seats(server.address, setting.partners, setting.calls, run)
+    seat, outcome = _measured(server, calls, setting)
+    return Turn(mint, seat, outcome.answers / outcome.seconds)
+
+
+def reserved(setting: Setting) -> Turn:
+    """Return what reservations cost a new Colyseus server that is warm and has no rooms.
+
+    Nobody joins its rooms, so they stay, and for each reservation its matchmaker filters all rooms.
+    In a server that kept running, a reservation would cost more in each round.
+    """
+    server = servers.colyseus(setting.folder)
+    try:
+        _measured(server, _reservations(setting, server), setting)  # V8 compiles what is called
+        end = post(server.address, "/matchmake/joinOrCreate/after-pairs", b"{}")
+        if call(server.address, iter([end]), connections=1).bad():
+            raise Failed("Colyseus did not end its rooms")
+        seat, outcome = _measured(server, _reservations(setting, server), setting)
+    finally:
+        server.stop()
+    return Turn(0.0, seat, outcome.answers / outcome.seconds)
+
+
 def measure(setting: Setting, progress: Progress) -> tuple[dict[str, Costs], str | None]:
     """Return each server's costs, and why Colyseus is missing among them, or None.
 
     A round measures the servers one after the other, and each round begins with another server.
-    All servers keep running, so their databases hold the seats of all earlier rounds. Raises
-    `Failed`, `NoAnswers` and `NotStarted`.
+    All servers but Colyseus keep running, so their databases hold the seats of all earlier rounds.
+    Raises `Failed`, `NoAnswers` and `NotStarted`.
     """
     servers.install_peer()
     missing = servers.install_colyseus()
@@ -73,27 +116,20 @@ def measure(setting: Setting, progress: Progress) -> tuple[dict[str, Costs], str
         servers.peer(setting.folder, setting.keys, "call"),
         servers.bare(setting.folder),
     ]
+    turns: list[tuple[str, Callable[[], Turn]]] = [
+        (server.name, partial(_launches, setting, server)) for server in running
+    ]
     if missing is None:
-        running.append(servers.colyseus(setting.folder))
-    costs = {server.name: Costs() for server in running}
-    task = progress.add_task("Launches", total=setting.rounds * len(running))
+        turns.append((COLYSEUS, partial(reserved, setting)))
+    costs = {name: Costs() for name, _ in turns}
+    task = progress.add_task("Launches", total=setting.rounds * len(turns))
     try:
         for number in range(-1, setting.rounds):  # the first round warms up
-            turn = number % len(running)
-            for server in running[turn:] + running[:turn]:
-                run = secrets.token_hex(4)
-                cost = costs[server.name]
-                if server.name == "Colyseus":
-                    mint = 0.0
-                    seat, outcome = _measured(server, _reservations(setting, server), setting)
-                else:
-                    mint, _ = _measured(server, mints(setting, server, run), setting)
-                    calls = seats(server.address, setting.partners, setting.calls, run)
-                    seat, outcome = _measured(server, calls, setting)
+            first = number % len(turns)
+            for name, take in turns[first:] + turns[:first]:
+                turn = take()
                 if number >= 0:
-                    cost.mint.append(mint)
-                    cost.seat.append(seat)
-                    cost.seats_a_second.append(outcome.answers / outcome.seconds)
+                    costs[name].add(turn)
                     progress.advance(task)
     finally:
         for server in running:

@@ -5,12 +5,12 @@ from statistics import median
 from typing import Any
 
 from bench_cases.feed import Costs as FeedCosts
-from bench_cases.launch import Costs, ratio
+from bench_cases.launch import COLYSEUS, Costs, ratio
 from bench_cases.waits import BURST, Waits
 from drawings.bars import bar_chart
 from nudge_bench.report import cores, paragraph
 
-PRODUCT, FLOOR, COLYSEUS = "pgs", "trio alone", "Colyseus"
+PRODUCT = "pgs"
 GROUP, CALL = "FastAPI, a commit per group", "FastAPI, a commit per call"
 
 
@@ -40,7 +40,9 @@ def launch_section(
             "httptools. It serves the same two calls: it signs a session token, and it syncs each "
             "seat to disk before it answers. It has no feed, no ledger, no webhooks and no "
             "settlement. *trio alone* answers every request with the same bytes and stores "
-            "nothing. *Colyseus* reserves seats in memory; it has no separate mint."
+            "nothing. *Colyseus* reserves seats in memory, and has no separate mint. It has a new process in each round, "
+            "which has answered as many calls before and has ended their rooms, because it filters "
+            "all rooms for each reservation and would get slower from round to round."
         ),
         "",
         "| Server | mint | seat | launch | seats a second |",

@@ -1,14 +1,25 @@
 // A Colyseus server that reserves seats in rooms of two, in memory.
-import { Room, Server } from "@colyseus/core";
+import { Room, Server, matchMaker } from "@colyseus/core";
 import { WebSocketTransport } from "@colyseus/ws-transport";
 
 class Pair extends Room {
   maxClients = 2;
-  // In seconds, longer than a round takes. Nobody connects in the benchmark, so a room ends when
-  // its reservations expire.
+  // In seconds, longer than a round takes. Nobody connects in the benchmark, so a room would end
+  // when its reservations expire, and its end would be counted in another round.
   seatReservationTimeout = 600;
+}
+
+// Whoever reserves a seat in this room has the answer once all rooms of two have ended.
+class AfterPairs extends Room {
+  maxClients = 1; // so each reservation makes a new room of this kind
+
+  async onCreate() {
+    const pairs = await matchMaker.query({ name: "pair" });
+    await Promise.all(pairs.map(({ roomId }) => matchMaker.getLocalRoomById(roomId).disconnect()));
+  }
 }
 
 const server = new Server({ transport: new WebSocketTransport(), greet: false });
 server.define("pair", Pair);
+server.define("after-pairs", AfterPairs);
 await server.listen(Number(process.argv[2]), "127.0.0.1");
