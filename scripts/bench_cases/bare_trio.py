@@ -2,8 +2,9 @@
 
     bare_trio.py PORT
 
-It reads a request to the end of its body by Content-Length and does nothing with it, so its cost is
-that of the sockets and the event loop alone.
+It reads nothing in a request and answers each chunk of bytes that arrives, so its cost is that of
+the sockets and the event loop alone. The benchmark's caller sends a request in one piece and waits
+for the answer, so each chunk is one request.
 """
 
 import sys
