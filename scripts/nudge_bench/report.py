@@ -26,13 +26,13 @@ def paragraph(text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, break_on_hyphens=False)
 
 
-def bars(values: Mapping[str, float], unit: str) -> list[str]:
-    """Return a bar chart as the lines of a code block."""
+def bars(values: Mapping[str, float], unit: str, digits: int = 2) -> list[str]:
+    """Return a bar chart as the lines of a code block; `digits`: those after the decimal point."""
     longest, widest = max(values.values()), max(len(name) for name in values)
     drawn = []
     for name, value in values.items():
         bar = "█" * max(1, round(BAR * value / longest))
-        drawn.append(f"{name:<{widest}}  {bar:<{BAR}}  {value:.2f} {unit}")
+        drawn.append(f"{name:<{widest}}  {bar:<{BAR}}  {value:,.{digits}f} {unit}")
     return ["```text", *drawn, "```"]
 
 
