@@ -80,6 +80,7 @@ def measure(setting: Setting, progress: Progress) -> dict[str, Launches]:
         lambda: servers.product(setting.folder, under),
         lambda: servers.peer(setting.folder, setting.keys, "group", under),
         lambda: servers.peer(setting.folder, setting.keys, "call", under),
+        lambda: servers.bare(setting.folder, under),
     ]
     found: dict[str, Launches] = {}
     task = progress.add_task("Instructions", total=len(starts) * (setting.rounds + 1))

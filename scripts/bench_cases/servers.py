@@ -130,11 +130,11 @@ def peer(folder: Path, keys: Path, commit: str, under: Under = ALONE) -> Server:
     return Server(name, command, port, folder / "peer.log", settings, under)
 
 
-def bare(folder: Path) -> Server:
+def bare(folder: Path, under: Under = ALONE) -> Server:
     """Return the trio loop that answers every request with the same bytes."""
     port = free_port()
     command = [sys.executable, str(HERE / "bare_trio.py"), str(port)]
-    return Server("trio alone", command, port, folder / "bare.log", {})
+    return Server("trio alone", command, port, folder / "bare.log", {}, under)
 
 
 def colyseus(folder: Path) -> Server:

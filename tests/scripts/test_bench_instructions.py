@@ -1,5 +1,6 @@
 """The benchmark of instructions: files of callgrind, its text, the case on a small scale."""
 
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -59,11 +60,14 @@ def test_the_text_compares_whole_launches_by_their_medians(case: Any) -> None:
             "pgs": launches(200_000.0, 50_000.0),
             "FastAPI, a commit per group": launches(590_000.0, 10_000.0),
             "FastAPI, a commit per call": launches(500_000.0, 100_000.0),
+            "trio alone": launches(75_000.0, 0.0),
         },
         rounds=3,
         calls=800,
     )
     assert "| pgs | 100 | 200 | 50 | 350 |" in text
+    assert re.search("^pgs +█{20} +350 thousand$", text, re.MULTILINE)
+    assert re.search("^trio alone +█{10} +175 thousand$", text, re.MULTILINE)
     assert "**0.50** times the instructions" in " ".join(text.split())
     assert figures["ratios"]["FastAPI, a commit per call"] == 0.5
 
@@ -81,7 +85,9 @@ def test_the_instructions_of_a_launch_are_counted(tmp_path: Path) -> None:
     document = tmp_path / "benchmarks.md"
     done = bench("--out", document)
     assert done.returncode == 0, done.stderr
-    rows = [line for line in document.read_text().splitlines() if line.startswith("| pgs |")]
+    lines = document.read_text().splitlines()
+    rows = [line for line in lines if line.startswith("| pgs |")]
+    assert [line for line in lines if line.startswith("| trio alone |")]
     (_, mint, loop, threads, launch) = (
         int(cell.replace(",", "")) if cell.strip()[0].isdigit() else 0
         for cell in rows[0].strip("| ").split("|")
