@@ -37,7 +37,7 @@ import structlog
 import trio
 import typer
 from billing_bench.history import FLOOR_USD_CENTS, GAME, PRIZE_USD_CENTS, TIER, write_history
-from nudge_bench.report import cores, paragraph, write_section
+from nudge_bench.report import bars, cores, paragraph, write_section
 
 from pgs.actors.messages.courier import Nudge
 from pgs.actors.messages.seats import Seated, StakeSeat
@@ -186,6 +186,10 @@ def _section(histories: Sequence[History], most: float) -> str:
             f"| {history.seats:,} | {history.megabytes:,.0f} | {seat:.0f} | {page:.0f} "
             f"| {nudge:.0f} | {start:.2f} |"
         )
+    chart = {
+        f"{history.seats:,} seats": median(cost.seat for cost in history.costs)
+        for history in histories
+    }
     growth, least, greatest = _growth(histories)
     holds = "it holds" if growth <= most else "it does not hold"
     lines = [
@@ -206,6 +210,10 @@ def _section(histories: Sequence[History], most: float) -> str:
         "| Seats | database, MB | seat, µs | feed page, µs | nudge, µs | start, s |",
         "| --- | --- | --- | --- | --- | --- |",
         *rows,
+        "",
+        "A seat:",
+        "",
+        *bars(chart, "µs", 0),
         "",
         *paragraph(
             f"A seat in the largest history costs **{growth:.2f}** times one in the smallest: the "

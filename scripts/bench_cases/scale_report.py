@@ -7,7 +7,7 @@ from bench_cases.caller import Outcome
 from bench_cases.noise import NOISY_CONNECTIONS, RATE, Noise
 from bench_cases.partners import Size
 from bench_cases.sockets import Idle
-from nudge_bench.report import cores, paragraph
+from nudge_bench.report import bars, cores, paragraph
 
 
 def partners_section(sizes: list[Size], calls: int) -> tuple[str, dict[str, Any]]:
@@ -37,7 +37,25 @@ def partners_section(sizes: list[Size], calls: int) -> tuple[str, dict[str, Any]
             f"{median(size.seat):.0f}",
         )
         text.append(f"| {' | '.join(cells)} |")
+    text += ["", "Processor time of a call:", "", *_bars_of_calls(sizes)]
+    text += ["", "Resident memory:", "", *_bars_of_memory(sizes)]
     return "\n".join(text), {str(size.partners): vars(size) for size in sizes}
+
+
+def _bars_of_calls(sizes: list[Size]) -> list[str]:
+    mints = {f"mint, {_partners(size)}": median(size.mint) for size in sizes}
+    seats = {f"seat, {_partners(size)}": median(size.seat) for size in sizes}
+    return bars(mints | seats, "µs", 0)
+
+
+def _bars_of_memory(sizes: list[Size]) -> list[str]:
+    starts = {f"at the start, {_partners(size)}": size.idle_mb for size in sizes}
+    ends = {f"at the end, {_partners(size)}": size.used_mb for size in sizes}
+    return bars(starts | ends, "MB", 0)
+
+
+def _partners(size: Size) -> str:
+    return f"{size.partners:,} partner{'' if size.partners == 1 else 's'}"
 
 
 def sockets_section(found: Idle, rest_s: float) -> tuple[str, dict[str, Any]]:
@@ -51,6 +69,8 @@ def sockets_section(found: Idle, rest_s: float) -> tuple[str, dict[str, Any]]:
         f"**{each_kb:.1f} kB** for each. While they are idle, for {rest_s:g} s with a ping every "
         f"20 s, the service uses **{found.core:.1%}** of a core."
     )
+    memory = {"before": found.before_mb, "with the WebSockets": found.open_mb}
+    text += ["", "Resident memory:", "", *bars(memory, "MB", 0)]
     return "\n".join(text), vars(found)
 
 
@@ -73,6 +93,9 @@ def noise_section(found: Noise, seconds: float) -> tuple[str, dict[str, Any]]:
         "| --- | --- | --- |",
     ]
     text += [f"| {name} | {p50:.1f} | {p99:.1f} |" for name, (p50, p99) in times.items()]
+    chart = {f"p50, {name}": p50 for name, (p50, _) in times.items()}
+    chart |= {f"p99, {name}": p99 for name, (_, p99) in times.items()}
+    text += ["", "Times of the quiet partner's seats:", "", *bars(chart, "ms", 1)]
     figures = {"timesMs": times, "refused": found.refused, "answered": found.answered}
     return "\n".join(text), figures
 

@@ -24,6 +24,8 @@ def test_each_size_gets_a_row_and_the_growth_of_a_seats_cost_decides_the_exit_co
     rows = re.findall(row, told.stdout, re.M)
     assert [size for size, *_ in rows] == ["2,000", "4,000"]
     assert all(float(figure) > 0 for _, *figures in rows for figure in figures)
+    bars = re.findall(r"^([\d,]+ seats) +█+ +(\d+) µs$", told.stdout, re.M)
+    assert bars == [(f"{size} seats", seat) for size, seat, *_ in rows]
     assert "scripts/measure_growth.py --seats 2000 --seats 4000`" in " ".join(told.stdout.split())
     assert document.read_text().endswith(told.stdout)
     # The folders are there now, so nothing is filled again.
