@@ -40,9 +40,10 @@ def launch_section(
             "httptools. It serves the same two calls: it signs a session token, and it syncs each "
             "seat to disk before it answers. It has no feed, no ledger, no webhooks and no "
             "settlement. *trio alone* answers every request with the same bytes and stores "
-            "nothing. *Colyseus* reserves seats in memory, and has no separate mint. It has a new process in each round, "
-            "which has answered as many calls before and has ended their rooms, because it filters "
-            "all rooms for each reservation and would get slower from round to round."
+            "nothing. *Colyseus* reserves seats in memory, and has no separate mint. It has a new "
+            "process in each round, which has answered as many calls before and has ended their "
+            "rooms, because it filters all rooms for each reservation and would get slower from "
+            "round to round."
         ),
         "",
         "| Server | mint | seat | launch | seats a second |",
