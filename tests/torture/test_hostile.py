@@ -26,9 +26,10 @@ FEED = f"/partner/results?limit={ROWS}"
 ASKED = 150
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    server = Server(tmp_path)
+@pytest.fixture(params=["on", "off"], ids=["lane", "hypercorn"])
+def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
+    """A server whose plain requests go through the lane, or through hypercorn."""
+    server = Server(tmp_path, PGS_LANE=request.param)
     yield server
     server.end()
 
