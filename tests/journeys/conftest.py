@@ -93,6 +93,15 @@ def shared(new_place: NewPlace) -> Iterator[SharedService]:
 
 
 @pytest.fixture(scope="session")
+def without_lane(new_place: NewPlace) -> Iterator[SharedService]:
+    """A service for both environments that leaves every request to hypercorn."""
+    service = SharedService(new_place("without-lane"), lane="off")
+    service.start()
+    yield service
+    service.stop()
+
+
+@pytest.fixture(scope="session")
 def live_only(new_place: NewPlace) -> Iterator[SharedService]:
     """A service that is restricted to live."""
     service = SharedService(new_place("live"), restrict_environment="live")

@@ -11,6 +11,9 @@ from pgs.http.transport.edge import default_body_limit
 from tests.journeys.bodies import INTEGER_PARAMETERS, NO_OBJECT, NOT_INTEGERS
 from tests.journeys.client import Reply, SyncClient, check_plain, check_refusal, ok
 from tests.journeys.partners import BOTH, BRONZE, Partner
+from tests.journeys.ways import both_ways
+
+shared = both_ways()
 
 TAKES_BODY = [endpoint for endpoint in ENDPOINTS if endpoint.request is not None]
 

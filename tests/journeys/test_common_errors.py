@@ -10,6 +10,9 @@ from pgs.domain.members import PLATFORM
 from tests.journeys.client import SyncClient, check_plain, check_refusal, ok
 from tests.journeys.partners import BOTH, LIVE_ONLY, TEST_ONLY, UNKNOWN, Partner, seat_body
 from tests.journeys.service import SharedService
+from tests.journeys.ways import both_ways
+
+shared = both_ways()
 
 FORGED = make_key("test", "nobody", bytes(ENTROPY_BYTES))
 

@@ -10,14 +10,16 @@ from tests.journeys.client import ok
 from tests.journeys.partners import seat_body
 from tests.journeys.places import Place
 from tests.journeys.service import in_process
+from tests.journeys.ways import LANE
 from tests.patience import PATIENCE_S
 
 
+@pytest.mark.parametrize("lane", LANE)
 @pytest.mark.parametrize("missing", [1, 40_000])
 async def test_a_truncated_body_has_no_effect_even_if_it_is_complete_json(
-    place: Place, missing: int
+    place: Place, missing: int, lane: str
 ) -> None:
-    async with in_process(place) as service:
+    async with in_process(place, lane=lane) as service:
         key = (await service.partner()).test
         body = msgspec.json.encode(seat_body("alice", "a"))
         lines = (

@@ -12,7 +12,10 @@ from pgs.domain.cursors import make_cursor
 from tests.journeys.client import SyncClient, check_plain, check_refusal, ok
 from tests.journeys.partners import Partner, seat_body
 from tests.journeys.service import Service, SharedService
+from tests.journeys.ways import both_ways
 from tests.patience import PATIENCE_S
+
+shared = both_ways()
 
 
 def _cursor(client: SyncClient, key: str) -> str:

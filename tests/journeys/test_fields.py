@@ -10,6 +10,9 @@ from pgs.http.partner import ENDPOINTS
 from tests.journeys.bodies import INTEGER_PARAMETERS
 from tests.journeys.client import SyncClient, check_plain, check_refusal, ok
 from tests.journeys.partners import BOTH, BRONZE, LOCKED, UNKNOWN, Partner, seat_body
+from tests.journeys.ways import both_ways
+
+shared = both_ways()
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,9 @@ from tests.journeys.admin_client import AdminClient
 from tests.journeys.client import HeaderList, Reply, SyncClient, check_doc_url, ok
 from tests.journeys.partners import BOTH, BRONZE, LIVE_TIER, TEST_ONLY, Partner, seat_body
 from tests.journeys.service import SharedService
+from tests.journeys.ways import both_ways
+
+shared = both_ways()
 
 WRONG_KEYS: list[tuple[str, HeaderList, str]] = [
     ("no header", [], "has no API key"),

@@ -10,7 +10,10 @@ from pgs.domain.members import PLATFORM
 from tests.journeys.client import SyncClient, check_refusal, ok
 from tests.journeys.partners import Partner
 from tests.journeys.service import SharedService
+from tests.journeys.ways import both_ways
 from tests.patience import PATIENCE_S
+
+shared = both_ways()
 
 PATHS = [
     "/partner",

@@ -16,6 +16,9 @@ from tests.journeys.partners import Partner
 from tests.journeys.places import Place
 from tests.journeys.play import Refused, mint, mint_sync, socket_of
 from tests.journeys.service import Service, SharedService, in_process
+from tests.journeys.ways import both_ways
+
+shared = both_ways()
 
 
 def token(

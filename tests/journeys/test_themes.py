@@ -19,6 +19,9 @@ from tests.journeys.partners import Partner
 from tests.journeys.places import Place
 from tests.journeys.play import mint_sync
 from tests.journeys.service import SharedService
+from tests.journeys.ways import both_ways
+
+shared = both_ways()
 
 LOGO = picture("PNG")
 SENT: dict[str, Any] = {

@@ -8,6 +8,9 @@ from tests.journeys.client import SyncClient, check_refusal, ok
 from tests.journeys.partners import Partner, seat_body
 from tests.journeys.places import Place
 from tests.journeys.service import in_process
+from tests.journeys.ways import both_ways
+
+shared = both_ways()
 
 HEADER = "X-Service-Api-Version"
 NAMES_NOTHING = [
