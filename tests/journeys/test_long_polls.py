@@ -14,6 +14,7 @@ from tests.journeys.launching import read_feed, seat_player
 from tests.journeys.partners import Partner
 from tests.journeys.places import Place
 from tests.journeys.service import Service, in_process, until
+from tests.journeys.ways import LANE
 
 
 async def test_a_long_poll_is_woken_by_a_commit(place: Place) -> None:
@@ -39,11 +40,12 @@ async def _until_held(service: Service, partner: Partner, polls: int = 1) -> Non
     await until(lambda: service.core.parts.bells.count_of(partner.partner_id) >= polls)
 
 
+@pytest.mark.parametrize("lane", LANE)
 async def test_a_client_that_leaves_its_long_poll_frees_its_place(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch, lane: str
 ) -> None:
     monkeypatch.setattr(results, "WAIT_MAX_S", 600)  # so long that no poll ends by itself
-    async with in_process(place) as service:
+    async with in_process(place, lane=lane) as service:
         partner = await service.partner()
         async with trio.open_nursery() as polling:
             polling.start_soon(partial(read_feed, service.public, partner.test, wait_s=600))
