@@ -11,7 +11,7 @@ from pgs.http.transport.accepted_socket import AcceptedSocket
 from pgs.http.transport.asgi import App, Receive, Scope, Send
 from pgs.http.transport.socket_limits import SocketLimits
 from pgs.http.transport.sockets import OpenSockets, serve_socket
-from tests.http.apps import edge, http_app, only
+from tests.http.apps import edge, http_app, ok, only
 from tests.http.raw import HANDSHAKE, Client, Server
 from tests.patience import PATIENCE_S
 
@@ -31,7 +31,10 @@ def app_of(
     subprotocol: str | None = PROTOCOL,
     events: Counter[str] | None = None,
 ) -> App:
-    """Return a service with `handler` at `/ws`, behind the edge. `events` counts the events."""
+    """Return a service with `handler` for the WebSockets at `/ws`, behind the edge.
+
+    `ok` answers everything else. `events` counts the events.
+    """
     heard: Counter[str] = Counter() if events is None else events
 
     def on_event(name: str) -> None:
@@ -40,6 +43,9 @@ def app_of(
     known = sockets or OpenSockets(on_event)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "websocket":
+            await ok(scope, receive, send)
+            return
         await serve_socket(
             scope,
             receive,

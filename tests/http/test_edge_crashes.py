@@ -8,8 +8,10 @@ import trio
 from structlog.testing import capture_logs
 
 from pgs.http.pages import make_pages
+from pgs.http.transport.accepted_socket import AcceptedSocket
 from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.edge import LOGGED_PATH_CHARS
+from pgs.http.transport.sockets import OpenSockets, refuse_handshake, serve_socket
 from tests.http.apps import edge, http_app, ok
 from tests.http.edge_apps import count_in
 from tests.http.raw import (
@@ -20,6 +22,7 @@ from tests.http.raw import (
     serving,
     text_frame,
 )
+from tests.http.sockets import LIMITS
 from tests.patience import PATIENCE_S
 
 # Failures inside
@@ -107,14 +110,17 @@ async def test_a_page_handler_that_fails_is_a_crash_too(serve_app: ServeApp) -> 
 # WebSockets
 
 
+@pytest.mark.usefixtures("lane_serves_socket")
 async def test_a_websocket_carries_its_request_id_and_fails_with_1011(serve_app: ServeApp) -> None:
-    async def fails(scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "websocket.accept"})
-        while (await receive())["type"] != "websocket.receive":
-            pass
+    async def fails(session: AcceptedSocket) -> None:
+        await session.receive()
         raise ValueError
 
-    async with serving(serve_app, edge(http_app(fails))) as server, await server.client() as client:
+    serve = partial(
+        serve_socket, subprotocol=None, handler=fails, limits=LIMITS, sockets=OpenSockets()
+    )
+    app = edge(http_app(serve), sockets=(b"/game/socket",))
+    async with serving(serve_app, app) as server, await server.client() as client:
         answer = await client.ask(HANDSHAKE % b"/game/socket" + b"\r\n")
         assert (answer.status, answer.headers["x-request-id"]) == (101, "req_1")
         assert "x-service-api-version" not in answer.headers
@@ -122,6 +128,7 @@ async def test_a_websocket_carries_its_request_id_and_fails_with_1011(serve_app:
         assert await client.frame() == (8, (1011).to_bytes(2))
 
 
+@pytest.mark.usefixtures("lane_serves_socket")
 async def test_a_websocket_that_is_not_accepted_gets_an_ordinary_answer(
     serve_app: ServeApp,
 ) -> None:
@@ -129,18 +136,12 @@ async def test_a_websocket_that_is_not_accepted_gets_an_ordinary_answer(
         if scope["path"] == "/broken":
             raise ValueError
         if scope["path"] == "/denied":
-            await send(
-                {
-                    "type": "websocket.http.response.start",
-                    "status": 401,
-                    "headers": [(b"content-type", b"application/json")],
-                }
-            )
-            await send({"type": "websocket.http.response.body", "body": b'{"error":"no"}'})
+            await refuse_handshake(send, 401, {"error": "no"})
         else:
             await send({"type": "websocket.close"})
 
-    async with serving(serve_app, edge(http_app(refuses))) as server:
+    app = edge(http_app(refuses), sockets=(b"/broken", b"/denied", b"/closed"))
+    async with serving(serve_app, app) as server:
         for path, status in ((b"/broken", 500), (b"/denied", 401), (b"/closed", 403)):
             async with await server.client() as client:
                 answer = await client.ask(HANDSHAKE % path + b"\r\n")

@@ -1,10 +1,12 @@
 """Which protocols a listener accepts beside plain HTTP/1.1, over real sockets."""
 
 import msgspec
+import pytest
 
 from pgs.http.transport.asgi import Receive, Scope, Send
 from tests.http.apps import ok, only
 from tests.http.raw import HANDSHAKE, UNHURRIED, ServeApp, serving, text_frame
+from tests.http.sockets import app_of, echo
 
 
 async def test_http2_in_clear_text_is_not_accepted(serve_app: ServeApp) -> None:
@@ -24,10 +26,12 @@ async def test_http2_in_clear_text_is_not_accepted(serve_app: ServeApp) -> None:
             assert (answer.status, answer.body) == (200, b"ok")
 
 
+@pytest.mark.usefixtures("lane_serves_socket")
 async def test_websocket_compression_is_never_agreed_to(serve_app: ServeApp) -> None:
-    async with serving(serve_app, ok) as server, await server.client() as client:
+    app = app_of(echo, subprotocol=None)
+    async with serving(serve_app, app) as server, await server.client() as client:
         answer = await client.ask(
-            HANDSHAKE % b"/" + b"Sec-WebSocket-Extensions: permessage-deflate\r\n\r\n"
+            HANDSHAKE % b"/ws" + b"Sec-WebSocket-Extensions: permessage-deflate\r\n\r\n"
         )
         assert answer.status == 101
         assert "sec-websocket-extensions" not in answer.headers

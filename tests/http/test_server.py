@@ -12,6 +12,7 @@ from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.hypercorn_http1 import GuardedH11
 from tests.http.apps import ok, only, reply
 from tests.http.raw import HANDSHAKE, QUICK, UNHURRIED, ServeApp, serving, text_frame
+from tests.http.sockets import app_of, echo
 from tests.patience import PATIENCE_S
 
 BLOCK = b"x" * (256 * 1024)
@@ -23,15 +24,15 @@ BLOCK = b"x" * (256 * 1024)
 @pytest.mark.parametrize(
     "upgrade",
     [
-        HANDSHAKE % b"/" + b"Content-Length: 3\r\n\r\nabc",
-        HANDSHAKE % b"/" + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
-        HANDSHAKE % b"/" + b"\r\nearly bytes",
-        HANDSHAKE % b"/"
+        HANDSHAKE % b"/ws" + b"Content-Length: 3\r\n\r\nabc",
+        HANDSHAKE % b"/ws" + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+        HANDSHAKE % b"/ws" + b"\r\nearly bytes",
+        HANDSHAKE % b"/ws"
         + b"Sec-WebSocket-Extensions: permessage-deflate; server_max_window_bits=99\r\n\r\n",
-        HANDSHAKE % b"/" + b"Sec-WebSocket-Protocol: \xff\xfe\r\n\r\n",
-        HANDSHAKE.replace(b"Upgrade: websocket", b"Upgrade: \xff") % b"/" + b"\r\n",
-        HANDSHAKE.replace(b"13", b"12") % b"/" + b"\r\n",
-        HANDSHAKE % b"/" + b"\r\n" + b"\xff" * 64,
+        HANDSHAKE % b"/ws" + b"Sec-WebSocket-Protocol: \xff\xfe\r\n\r\n",
+        HANDSHAKE.replace(b"Upgrade: websocket", b"Upgrade: \xff") % b"/ws" + b"\r\n",
+        HANDSHAKE.replace(b"13", b"12") % b"/ws" + b"\r\n",
+        HANDSHAKE % b"/ws" + b"\r\n" + b"\xff" * 64,
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
         b"GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     ],
@@ -51,7 +52,10 @@ BLOCK = b"x" * (256 * 1024)
 async def test_a_hostile_client_ends_no_connection_but_its_own(
     serve_app: ServeApp, upgrade: bytes
 ) -> None:
-    async with serving(serve_app, ok) as server, await server.client() as client:
+    async with (
+        serving(serve_app, app_of(echo, subprotocol=None)) as server,
+        await server.client() as client,
+    ):
         await client.send(upgrade)
         await client.stream.send_eof()
         await client.end()
@@ -70,8 +74,11 @@ async def test_a_hostile_client_ends_no_connection_but_its_own(
 async def test_an_impossible_upgrade_is_answered_as_a_plain_request(
     serve_app: ServeApp, odd: bytes
 ) -> None:
-    async with serving(serve_app, ok) as server, await server.client() as client:
-        assert (await client.ask(HANDSHAKE % b"/" + odd)).body == b"ok"
+    async with (
+        serving(serve_app, app_of(echo, subprotocol=None)) as server,
+        await server.client() as client,
+    ):
+        assert (await client.ask(HANDSHAKE % b"/ws" + odd)).body == b"ok"
         assert server.events.total() == 0
 
 
@@ -98,13 +105,15 @@ async def test_a_handshake_that_is_refused_ends_the_connection(
         await client.end()
 
 
+@pytest.mark.usefixtures("lane_serves_socket")
 async def test_a_frame_that_arrives_before_the_accept_causes_no_crash(serve_app: ServeApp) -> None:
-    async with serving(serve_app, ok) as server:
-        for _ in range(20):
+    async with serving(serve_app, app_of(echo, subprotocol=None)) as server:
+        for attempt in range(20):
             async with await server.client() as client:
-                assert (
-                    await client.ask(HANDSHAKE % b"/" + b"\r\n" + text_frame(b"early"))
-                ).status in (101, 400)
+                await client.send(HANDSHAKE % b"/ws" + b"\r\n")
+                for _ in range(attempt):
+                    await trio.lowlevel.checkpoint()  # later, the lane has read the handshake
+                assert (await client.ask(text_frame(b"early"))).status in (101, 400)
                 await client.stream.send_eof()
                 await client.end()
         assert server.events["connection_crash"] == 0

@@ -11,6 +11,7 @@ from pgs.http.transport.asgi import App, Receive, Scope, Send
 from tests.http.apps import live, ok, only, read_body, reply
 from tests.http.raw import HANDSHAKE, QUICK, UNHURRIED, ServeApp, serving, text_frame
 from tests.http.server_apps import quart_app
+from tests.http.sockets import app_of, echo
 from tests.patience import PATIENCE_S
 
 
@@ -49,17 +50,18 @@ async def test_a_connection_that_says_nothing_is_closed(serve_app: ServeApp) -> 
         assert await client.end() == b""
 
 
+@pytest.mark.usefixtures("lane_serves_socket")
 async def test_a_silent_websocket_is_closed_and_one_that_answers_pings_is_not(
     serve_app: ServeApp,
 ) -> None:
     limits = msgspec.structs.replace(UNHURRIED, read_s=2.0, websocket_ping_s=0.1)
     async with (
-        serving(serve_app, ok, limits) as server,
+        serving(serve_app, app_of(echo, subprotocol=None), limits) as server,
         await server.client() as silent,
         await server.client() as lively,
     ):
-        await silent.ask(HANDSHAKE % b"/" + b"\r\n")
-        await lively.ask(HANDSHAKE % b"/" + b"\r\n")
+        await silent.ask(HANDSHAKE % b"/ws" + b"\r\n")
+        await lively.ask(HANDSHAKE % b"/ws" + b"\r\n")
         while not server.events["read_timeout"]:
             assert await lively.frame() == (9, b"")
             await lively.send(text_frame(b"", opcode=10))

@@ -8,6 +8,7 @@ from pgs.http.transport.asgi import Receive, Scope, Send
 from tests.http.apps import edge, http_app, ok, reply
 from tests.http.raw import HANDSHAKE, Client, ServeApp, serving
 from tests.http.raw import raw_request as request
+from tests.http.sockets import app_of, echo
 
 CLOSE = "Connection: close"
 
@@ -65,8 +66,10 @@ async def test_an_answer_of_the_parser_has_a_phrase(
     assert shown == line
 
 
+@pytest.mark.usefixtures("lane_serves_socket")
 async def test_the_switch_to_a_websocket_has_a_phrase(serve_app: ServeApp) -> None:
-    async with serving(serve_app, edge(ok)) as server, await server.client() as client:
-        await client.send(HANDSHAKE % b"/x" + b"\r\n")
+    app = app_of(echo, subprotocol=None)
+    async with serving(serve_app, app) as server, await server.client() as client:
+        await client.send(HANDSHAKE % b"/ws" + b"\r\n")
         shown = (await client.until(b"\r\n")).decode().rstrip()
     assert shown == "HTTP/1.1 101 Switching Protocols"
