@@ -110,29 +110,36 @@ def feed_section(costs: FeedCosts, calls: int) -> tuple[str, dict[str, Any]]:
 
 def waits_section(found: Waits, calls: int, pictures: Path) -> tuple[str, dict[str, Any]]:
     """Return the text about the time that seats take, and its figures; draw its picture."""
-    times = found.half.times_us
-    shares = {f"p{share:g}": times.get_value_at_percentile(share) for share in (50, 90, 99, 99.9)}
+    shares = {f"p{share:g}": found.half_us(share) for share in (50, 90, 99, 99.9)}
+    each = [one.times_us.get_value_at_percentile(99) for one in found.half]
     bursts = [second * 1000 for second in found.bursts_s]
     text = [
         *paragraph(
             f"How long does a caller wait for a seat? Measured by `scripts/bench.py waits` on "
-            f"{cores()}, which the caller shares. First the caller takes {calls:,} seats of 200 "
-            f"partners as fast as the service answers, which is {found.highest:,.0f} a second. The "
-            f"next {calls:,} are due at even intervals at half of that rate; the time of a seat "
-            "begins when it is due."
+            f"{cores()}, which the caller shares. The caller takes {calls:,} seats of 200 "
+            f"partners as fast as the service answers. The next {calls:,} are due at even "
+            "intervals at half of that rate; the time of a seat begins when it is due. Both are "
+            f"done {len(found.half)} times in turn. The figures are medians of these runs; the "
+            f"highest rate is {median(found.highest):,.0f} seats a second."
         ),
         "",
         "![Times of a seat at half the highest rate](benchmarks/waits.svg)",
         "",
         *paragraph(
-            f"At half the highest rate p99 is **{shares['p99'] / 1000:.1f} ms**. A burst of "
+            f"At half the highest rate p99 is **{shares['p99'] / 1000:.1f} ms** (the runs: "
+            f"{min(each) / 1000:.1f} to {max(each) / 1000:.1f} ms). A burst of "
             f"{BURST} seats of one partner over {BURST} connections has its last answer after "
             f"**{median(bursts):.0f} ms** (median of {len(bursts)} bursts; the longest "
             f"{max(bursts):.0f} ms)."
         ),
     ]
     _draw(pictures / "waits.svg", "Time of a seat at half the highest rate", shares)
-    figures = {"highest": found.highest, "halfUs": shares, "burstsMs": bursts}
+    figures = {
+        "highest": found.highest,
+        "halfUs": shares,
+        "halfP99Us": each,
+        "burstsMs": bursts,
+    }
     return "\n".join(text), figures
 
 
