@@ -1,16 +1,19 @@
 """The calls of the load on the actors of this process, without HTTP."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from load.story import PAGE, Ending, LoadFailed
 
 from pgs.actors.core import Core
+from pgs.actors.kernel.mail import Command, Crashed, Overloaded
 from pgs.actors.messages.seats import DecideMatch, Seated, StakeSeat
 from pgs.domain.matches import MatchWithSeats
 from pgs.domain.seats import SeatRequest
 from pgs.http.partner.results import result_row
 from pgs.storage.seats import feed_page
+
+R = TypeVar("R")
 
 
 class ActorDriver:
@@ -26,19 +29,14 @@ class ActorDriver:
         request = SeatRequest(
             player_id, self._game_id, self._tier_id, self._stake, idempotency_key, None
         )
-        answer = (
-            await self._core.directory.partner(partner_id).seats("test").ask(StakeSeat(request))
-        )
+        answer = await self._ask(partner_id, StakeSeat(request))
         if not isinstance(answer, Seated):
             raise LoadFailed(f"a seat of {player_id}: {answer}")
         return {"seatId": answer.seat.seat_id, "matchId": answer.seat.match_id}
 
     async def decide(self, partner_id: str, match_id: str, ending: Ending) -> None:
-        answer = (
-            await self._core.directory.partner(partner_id)
-            .seats("test")
-            .ask(DecideMatch(match_id, ending.outcome, ending.winner, "decided_by_test_key"))
-        )
+        command = DecideMatch(match_id, ending.outcome, ending.winner, "decided_by_test_key")
+        answer = await self._ask(partner_id, command)
         if not isinstance(answer, MatchWithSeats):
             raise LoadFailed(f"a decision of {match_id}: {answer}")
 
@@ -48,3 +46,10 @@ class ActorDriver:
         page = await feed_page(reader, partner_id, "test", after, PAGE)
         rows = [msgspec.to_builtins(result_row(row)) for row in page]
         return rows, page[-1][-1] if page else after
+
+    async def _ask(self, partner_id: str, command: Command[R]) -> R:
+        """Return the answer of a partner's seats actor. Raises `LoadFailed`."""
+        try:
+            return await self._core.directory.partner(partner_id).seats("test").ask(command)
+        except (Overloaded, Crashed) as error:
+            raise LoadFailed(f"{type(command).__name__}: {error!r}") from error

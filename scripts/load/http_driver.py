@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import httpcore
 import msgspec
 from load.story import PAGE, Ending, LoadFailed
 
@@ -54,9 +55,12 @@ class HttpDriver:
     ) -> dict[str, Any]:
         headers = [("Authorization", f"Bearer {self._keys[partner_id]}")]
         content = b"" if body is None else msgspec.json.encode(body)
-        answer = await self._pool.request(
-            method, self._base_url + path, headers=headers, content=content
-        )
+        try:
+            answer = await self._pool.request(
+                method, self._base_url + path, headers=headers, content=content
+            )
+        except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
+            raise LoadFailed(f"{method} {path}: {error!r}") from error
         if answer.status != 200:
             raise LoadFailed(f"{method} {path}: {answer.status} {answer.content.decode()}")
         found: dict[str, Any] = msgspec.json.decode(answer.content)

@@ -45,6 +45,13 @@ class LoadFailed(Exception):
     """The load cannot go on: a call was refused, or the service cannot keep up with the rate."""
 
 
+def first_of(error: BaseException) -> BaseException:
+    """Return the first error in a group of errors, or the error itself."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
 class Driver(Protocol):
     """The calls of a partner's backend. Each returns the fields that the load checks."""
 
@@ -78,7 +85,11 @@ class Mix:
 
 
 class Load:
-    """A load on a driver, spread over the partners. `tick` is called after each launch."""
+    """A load on a driver, spread over the partners. `tick` is called after each launch.
+
+    `failure`: why the load could not go on, or empty. `times` and `books` then have what was
+    measured and learnt until then.
+    """
 
     def __init__(
         self,
@@ -88,7 +99,7 @@ class Load:
         mix: Mix,
         tick: Callable[[], None],
     ) -> None:
-        self.times = Times()
+        self.times, self.failure = Times(), ""
         self.books = {partner_id: Books(stake) for partner_id in partner_ids}
         self._driver, self._mix, self._tick = driver, mix, tick
         self._random, self._open = Random(mix.seed), 0
@@ -96,17 +107,20 @@ class Load:
     async def run(self) -> None:
         """Launch and decide; read until every row has its money, or until `DRAIN_S` have passed.
 
-        Raises `LoadFailed`.
+        Return at once, with `failure` set, when the load cannot go on.
         """
-        async with trio.open_nursery() as nursery:
-            for partner_id in self.books:
-                nursery.start_soon(self._follow, partner_id)
-            await self._launch_all()
-            with trio.move_on_after(DRAIN_S):
-                # Polled: the readers collect the rows, and no event announces them.
-                while not self._is_finished():  # noqa: ASYNC110
-                    await trio.sleep(LOOK_EVERY_S)
-            nursery.cancel_scope.cancel()
+        try:
+            async with trio.open_nursery() as nursery:
+                for partner_id in self.books:
+                    nursery.start_soon(self._follow, partner_id)
+                await self._launch_all()
+                with trio.move_on_after(DRAIN_S):
+                    # Polled: the readers collect the rows, and no event announces them.
+                    while not self._is_finished():  # noqa: ASYNC110
+                        await trio.sleep(LOOK_EVERY_S)
+                nursery.cancel_scope.cancel()
+        except* LoadFailed as group:
+            self.failure = str(first_of(group))
 
     def _is_finished(self) -> bool:
         return not self._open and all(map(_is_settled, self.books.values()))
