@@ -6,9 +6,12 @@ from collections.abc import Callable, Sequence
 from random import Random
 from urllib.parse import urlsplit
 
+import httpcore
 import msgspec
 import trio
 from game_load.bot_socket import BotSocket, SocketClosed, connect
+from load.story import LoadFailed
+from load.times import Times
 
 from pgs.demo.pool import ConnectionPool
 from pgs.domain import socket_frames as frames
@@ -69,7 +72,10 @@ class _Message(msgspec.Struct, rename="camel"):
 
 
 class Crowd:
-    """All bots of one round. `tick` is called when a match has ended for its first player."""
+    """All bots of one round. `tick` is called when a match has ended for its first player.
+
+    `times` has the time of each move from its sending to its `moved`, as calls of one kind, `kind`.
+    """
 
     def __init__(
         self,
@@ -87,7 +93,7 @@ class Crowd:
             tick,
         )
         self.sides: dict[str, Side] = {}  # by player
-        self.latencies_ms: list[float] = []  # from the sending of a move to its `moved`
+        self.times, self.kind = Times(), f"thinking {think_s:g} s"
         self.moved_at: list[float] = []
         self.handshakes_s = 0.0
         self.play_s = 0.0
@@ -104,17 +110,20 @@ class Crowd:
     async def call(
         self, method: str, key: str, path: str, body: object = None
     ) -> dict[str, object]:
-        """Return the answer to a partner's call. Ends the script unless its status is 200."""
+        """Return the answer to a partner's call. Raises `LoadFailed` unless its status is 200."""
         headers: list[tuple[bytes | str, bytes | str]] = [
             ("Host", urlsplit(self._base_url).netloc),
             ("Authorization", f"Bearer {key}"),
         ]
         content = b"" if body is None else msgspec.json.encode(body)
-        response = await self._http.request(
-            method, self._base_url + path, headers=headers, content=content
-        )
+        try:
+            response = await self._http.request(
+                method, self._base_url + path, headers=headers, content=content
+            )
+        except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
+            raise LoadFailed(f"{method} {path}: {error!r}") from error
         if response.status != 200:
-            raise SystemExit(f"{path}: {response.status} {response.content.decode()}")
+            raise LoadFailed(f"{method} {path}: {response.status} {response.content.decode()}")
         return msgspec.json.decode(response.content, type=dict[str, object])
 
     async def play(
@@ -180,7 +189,10 @@ class Crowd:
     async def _bot(self, player: str, token: str, tick: Callable[[], None]) -> None:
         async with self._connecting:
             protocols = [PROTOCOL, f"pgs.token.{token}"]
-            socket = await connect(self._base_url, "/game/socket", protocols)
+            try:
+                socket = await connect(self._base_url, "/game/socket", protocols)
+            except (SocketClosed, OSError) as error:
+                raise LoadFailed(f"a socket of {player}: {error}") from error
         self._to_connect -= 1
         if self._to_connect == 0:
             self._open.set()
@@ -213,7 +225,7 @@ class Crowd:
                 side.moves[seen.ply - 1] = seen.move
                 if seen.by == side.you:
                     now = trio.current_time()
-                    self.latencies_ms.append((now - sent_at) * 1000)
+                    self.times.add(self.kind, now - sent_at)
                     self.moved_at.append(now)
             elif seen.type == "ended":
                 side.outcome, side.result, side.end_reason = (

@@ -15,6 +15,8 @@ import trio
 from game_load.bots import Crowd, Pair, Partner
 from game_load.check import faults_of, ledger_faults
 from game_load.open_files import allow_sockets
+from load.story import LoadFailed
+from load.times import Times
 from rich.progress import Progress
 from seed import FLOOR_USD_CENTS, seed
 
@@ -24,15 +26,12 @@ MATCHES_EACH = 50  # matches of a partner: 200 calls, which is within the burst 
 PAYOUTS_S = 60.0  # seconds to wait for the money of the last matches
 TICKS = os.sysconf("SC_CLK_TCK")
 EXPECTED = '"no_identity_issuer"'  # the only warning of a service without an identity issuer
+SPANS = 10  # parts of a round in which moves are counted
 READY = re.compile(r"pgs is ready: (http://\S+) ")
 
 
-class Failed(Exception):
-    """The round failed; the message says why."""
-
-
-class Figures(msgspec.Struct, frozen=True):
-    """The measurements of a round. Memory in MB.
+class Figures(msgspec.Struct, frozen=True, rename="camel"):
+    """The measurements of a round, and the faults that its checks found. Memory in MB.
 
     `cpu_s`, `bots_cpu_s`: processor time of the service and of the bots during the matches.
     """
@@ -43,13 +42,14 @@ class Figures(msgspec.Struct, frozen=True):
     handshakes_s: float
     play_s: float
     recorded_s: float  # from the last move until the feed had the last match's money
-    latencies_ms: list[float]
-    moved_at: list[float]
+    moves_ms: dict[str, float]  # a move's time by percentile, and the number of moves
+    pace: list[float]  # moves a second in each of `SPANS` equal parts of `play_s`
     cpu_s: float
     bots_cpu_s: float
     idle_mb: float
     open_mb: float
     peak_mb: float
+    faults: list[str]
 
 
 class Service:
@@ -73,7 +73,7 @@ class Service:
         found = READY.match(self._process.stdout.readline() if self._process.stdout else "")
         if found is None:
             self.kill()
-            raise Failed(f"the service did not start: {self._log.read_text()}")
+            raise LoadFailed(f"the service did not start: {self._log.read_text()}")
         self.base_url = found[1]
 
     def cpu_s(self) -> float:
@@ -91,7 +91,7 @@ class Service:
         return int(found[1]) / 1024 if found else 0.0
 
     def stop(self) -> None:
-        """Stop it. Raises `Failed` when it logged anything unexpected or did not exit with 0."""
+        """Stop it. Raises `LoadFailed` if it logged anything unexpected or did not exit with 0."""
         self._process.send_signal(signal.SIGTERM)
         try:
             code = self._process.wait(30)
@@ -99,7 +99,7 @@ class Service:
             self.kill()
         complaints = [line for line in self._log.read_text().splitlines() if EXPECTED not in line]
         if code != 0 or complaints:
-            raise Failed(f"the service ended with {code} and logged {complaints[:3]}")
+            raise LoadFailed(f"the service ended with {code} and logged {complaints[:3]}")
 
     def kill(self) -> None:
         """Kill it, whatever its state."""
@@ -110,11 +110,14 @@ class Service:
 
 
 async def play_round(
-    matches: int, think_s: float, games: Sequence[str], progress: Progress
+    matches: int, think_s: float, games: Sequence[str], progress: Progress, times: Times
 ) -> Figures:
-    """Play a round and return its figures. Raises `Failed` unless every check holds."""
+    """Play a round on a new service, and return its figures with the faults that were found.
+
+    `times` gets the time of every move, also if the round cannot go on. Raises `LoadFailed` then.
+    """
     if why := allow_sockets(2 * matches):
-        raise Failed(why)
+        raise LoadFailed(why)
     with TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         partners = [
@@ -124,10 +127,10 @@ async def play_round(
         pairs = _pairs(partners, games, matches)
         task = progress.add_task(f"Matches, thinking {think_s:g} s", total=matches)
         service = Service(data)
+        crowd = Crowd(
+            service.base_url, pairs, think_s, FLOOR_USD_CENTS, lambda: progress.advance(task)
+        )
         try:
-            crowd = Crowd(
-                service.base_url, pairs, think_s, FLOOR_USD_CENTS, lambda: progress.advance(task)
-            )
             idle, with_sockets, at_begin = service.memory_mb(), [0.0], [0.0]
 
             def connected() -> None:
@@ -145,12 +148,10 @@ async def play_round(
             service.stop()
         finally:
             service.kill()
-        known = load_games()
-        faults = faults_of(pairs, crowd.sides, rows, known) or await ledger_faults(
+            times.include(crowd.kind, crowd.times)
+        faults = faults_of(pairs, crowd.sides, rows, load_games()) or await ledger_faults(
             data, pairs, rows
         )
-    if faults:
-        raise Failed(f"{len(faults)} faults: " + "; ".join(faults[:5]))
     return Figures(
         matches=matches,
         think_s=think_s,
@@ -158,14 +159,23 @@ async def play_round(
         handshakes_s=crowd.handshakes_s,
         play_s=crowd.play_s,
         recorded_s=recorded_s,
-        latencies_ms=sorted(crowd.latencies_ms),
-        moved_at=sorted(crowd.moved_at),
+        moves_ms=crowd.times.report().get(crowd.kind, {}),
+        pace=_pace(crowd),
         cpu_s=cpu_s,
         bots_cpu_s=crowd.cpu_s,
         idle_mb=idle,
         open_mb=with_sockets[0],
         peak_mb=peak,
+        faults=faults,
     )
+
+
+def _pace(crowd: Crowd) -> list[float]:
+    span = crowd.play_s / SPANS
+    counts = [0] * SPANS
+    for at in crowd.moved_at:
+        counts[min(SPANS - 1, int(at / span))] += 1
+    return [count / span for count in counts]
 
 
 def _pairs(partners: Sequence[Partner], games: Sequence[str], matches: int) -> list[Pair]:
@@ -200,7 +210,7 @@ async def _feed(crowd: Crowd, partners: Sequence[Partner], expected: int) -> lis
             await trio.sleep(0.1)
         return list(rows.values())
     owing = sum("payoutUsdCents" not in row for row in rows.values())
-    raise Failed(
+    raise LoadFailed(
         f"after {PAYOUTS_S:g} s the feed has {len(rows)} of {expected} rows, "
         f"{owing} of them without their money"
     )

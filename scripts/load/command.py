@@ -77,7 +77,7 @@ def carry_out(script: Script, run: Run, json: Path | None, picture: Path | None)
         f"{_what_was_checked(checked, script.unchecked)}"
     )
     complain(console, script.name, failure, faults)
-    write_files(script.name, report, times, json, picture)
+    write_files(f"{script.name}: times of calls", report, times, json, picture)
     return 1 if faults or failure else 0
 
 
@@ -107,10 +107,13 @@ def complain(console: Console, name: str, failure: str, faults: list[str]) -> No
 
 
 def write_files(
-    name: str, report: Mapping[str, Any], times: Times, json: Path | None, picture: Path | None
+    title: str, report: Mapping[str, Any], times: Times, json: Path | None, picture: Path | None
 ) -> None:
-    """Write the report and the picture that were asked for. Without times there is no picture."""
+    """Write the report and the picture that were asked for. Without times there is no picture.
+
+    `title`: that of the picture.
+    """
     if json is not None:
         json.write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n")
     if picture is not None and times.report():
-        picture.write_text(times.picture(f"{name}: times of calls"), encoding="utf-8")
+        picture.write_text(times.picture(title), encoding="utf-8")

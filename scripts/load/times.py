@@ -47,4 +47,4 @@ class Times:
             if found.get_total_count()
             for share in (50.0, 99.0)
         }
-        return bar_chart(title, "p50 and p99 of each kind of call, in microseconds", values, "µs")
+        return bar_chart(title, "p50 and p99 of each kind, in microseconds", values, "µs")

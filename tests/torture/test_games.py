@@ -35,7 +35,9 @@ def test_fifty_matches_at_once_end_as_their_players_saw_them(tmp_path: Path) -> 
 
 def test_matches_with_a_clock_for_each_side_end_too(tmp_path: Path) -> None:
     pytest.importorskip("chess", reason="NOT TESTED: the extra `chess` is not installed")
-    done = run("load_games.py", "--matches", "4", "--think", "0", "--games", "chess")
+    done = run(
+        "load_games.py", "--matches", "4", "--think", "0", "--rounds", "1", "--games", "chess"
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
