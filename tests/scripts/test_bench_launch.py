@@ -1,6 +1,7 @@
 """The benchmark of launches gives Colyseus the same conditions in every round."""
 
 import importlib
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,10 @@ from typing import Any
 import pytest
 
 from tests.conventions.tree import ROOT
+
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from bench_cases.caller import Outcome
 
 
 class Colyseus:
@@ -27,8 +32,7 @@ class Colyseus:
 
 
 @pytest.fixture
-def launch(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+def launch() -> Any:
     return importlib.import_module("bench_cases.launch")
 
 
@@ -37,16 +41,17 @@ def test_each_round_has_a_new_colyseus_whose_rooms_of_the_warm_up_have_ended(
 ) -> None:
     log: list[str] = []
 
-    def call(_: object, requests: Iterator[bytes], **__: object) -> Any:
+    def call(_: object, requests: Iterator[bytes], connections: int) -> Any:
         paths = [request.split()[1].decode().rpartition("/")[2] for request in requests]
-        log.append(f"{len(paths)} {paths[0]}")
-        return launch.Outcome({200: len(paths)}, seconds=1.0)
+        log.append(f"{len(paths)} {paths[0]} over {connections}")
+        return Outcome({200: len(paths)}, seconds=1.0)
 
     monkeypatch.setattr(launch.servers, "colyseus", lambda _: Colyseus(log))
     monkeypatch.setattr(launch, "call", call)
     setting = launch.Setting(tmp_path, tmp_path / "keys", [], rounds=2, calls=5)
     turns = [launch.reserved(setting) for _ in range(2)]
-    assert log == ["start", "5 pair", "1 after-pairs", "5 pair", "stop"] * 2
+    few, end, many = "5 pair over 32", "1 after-pairs over 1", f"5 pair over {launch.MANY}"
+    assert log == ["start", few, end, few, end, many, "stop"] * 2
     assert [turn.seats_a_second for turn in turns] == [5.0, 5.0]
     assert [round(turn.seat) for turn in turns] == [200, 200]
 
@@ -58,7 +63,7 @@ def test_a_colyseus_that_keeps_its_rooms_fails_the_case_and_is_stopped(
 
     def call(_: object, requests: Iterator[bytes], **__: object) -> Any:
         ends = any(b"after-pairs" in request for request in requests)
-        return launch.Outcome({500 if ends else 200: 1}, seconds=1.0)
+        return Outcome({500 if ends else 200: 1}, seconds=1.0)
 
     monkeypatch.setattr(launch.servers, "colyseus", lambda _: Colyseus(log))
     monkeypatch.setattr(launch, "call", call)
