@@ -269,6 +269,11 @@ def keeping(*answers: bytes, requests: list[bytes] | None = None) -> Handler:
     return handler
 
 
+async def try_once(outbound: Outbound, url: str = URL) -> TryOutcome:
+    """Return the outcome of one try with `BODY`."""
+    return await outbound.post(url, BODY, {})
+
+
 def keeping_none(
     context: ssl.SSLContext | None = None, is_allowed: Callable[[str], bool] = is_public
 ) -> Outbound:

@@ -5,21 +5,19 @@ import trio
 import trio.testing
 
 from pgs.domain.ip_addresses import REFUSED_MESSAGE
-from pgs.domain.nudges import TryOutcome
 from pgs.http.outbound.errors import CLOSED, NO_ANSWER, TOO_LONG
 from pgs.http.outbound.tries import CONNECT_TIMEOUT_S, TRY_TIMEOUT_S, Outbound
 from tests.http.internet import (
-    BODY,
     HOST,
     OK,
     PUBLIC,
-    URL,
     Tls,
     client_context,
     keeping,
     open_internet,
     read_request,
     server_context,
+    try_once,
 )
 from tests.loopback import LOOPBACK, LoopbackNames
 from tests.patience import PATIENCE_S
@@ -27,12 +25,8 @@ from tests.patience import PATIENCE_S
 OTHER = "8.8.8.8"
 
 
-async def _try(outbound: Outbound, url: str = URL) -> TryOutcome:
-    return await outbound.post(url, BODY, {})
-
-
 async def _statuses(outbound: Outbound, tries: int) -> list[int | None]:
-    return [(await _try(outbound)).status for _ in range(tries)]
+    return [(await try_once(outbound)).status for _ in range(tries)]
 
 
 async def test_tries_one_after_the_other_use_one_connection_and_a_look_up_each(
@@ -68,9 +62,9 @@ async def test_a_kept_connection_is_not_used_once_its_address_is_refused(
         internet.handler = keeping(requests=requests)
         internet.answers = [[PUBLIC], ["10.0.0.1"], [PUBLIC, "10.0.0.1"], []]
         outbound = Outbound(client_context())
-        assert (await _try(outbound)).status == 200
+        assert (await try_once(outbound)).status == 200
         for _ in range(3):
-            outcome = await _try(outbound)
+            outcome = await try_once(outbound)
             assert (outcome.status, outcome.error) == (None, REFUSED_MESSAGE)
     assert len(requests) == 1
 
@@ -108,7 +102,7 @@ async def test_if_a_kept_connection_fails_before_a_response_a_new_one_has_the_sa
 
     async with open_internet() as internet:
         internet.handler = handler
-        outcomes = [await _try(outbound) for outbound in [Outbound(client_context())] * 2]
+        outcomes = [await try_once(outbound) for outbound in [Outbound(client_context())] * 2]
         assert [(outcome.status, outcome.error) for outcome in outcomes] == [(200, None)] * 2
         assert len(internet.connects) == 2
         assert internet.open_sockets == 1
@@ -127,8 +121,8 @@ async def test_a_flood_over_a_kept_connection_gets_no_second_request(
     async with open_internet() as internet:
         internet.handler = keeping(OK, flood, flood, requests=requests)
         outbound = Outbound(client_context())
-        assert (await _try(outbound)).status == 200
-        outcome = await _try(outbound)
+        assert (await try_once(outbound)).status == 200
+        outcome = await try_once(outbound)
         assert (outcome.status, outcome.error) == (None, TOO_LONG)
         assert (len(requests), len(internet.connects), internet.open_sockets) == (2, 1, 0)
 
@@ -146,12 +140,12 @@ async def test_a_connection_that_the_endpoint_has_closed_is_not_used(
         internet.handler = handler
         outbound = Outbound(client_context())
         for _ in range(3):
-            assert (await _try(outbound)).status == 200
+            assert (await try_once(outbound)).status == 200
             await trio.testing.wait_all_tasks_blocked()
         assert (len(requests), len(internet.connects)) == (3, 3)
 
 
-async def test_a_kept_connection_that_hangs_does_not_lengthen_the_try(
+async def test_a_kept_connection_that_hangs_does_not_lengthen_thetry_once(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     async def handler(stream: Tls) -> None:
@@ -162,8 +156,8 @@ async def test_a_kept_connection_that_hangs_does_not_lengthen_the_try(
     async with open_internet() as internet:
         internet.handler = handler
         outbound = Outbound(client_context())
-        assert (await _try(outbound)).status == 200
-        outcome = await _try(outbound)
+        assert (await try_once(outbound)).status == 200
+        outcome = await try_once(outbound)
         assert (outcome.status, outcome.error) == (None, NO_ANSWER)
         assert outcome.duration_ms == 1000 * TRY_TIMEOUT_S
         assert (len(internet.connects), internet.open_sockets) == (1, 0)
@@ -181,8 +175,8 @@ async def test_no_new_connection_is_made_after_the_time_for_connecting(
     async with open_internet() as internet:
         internet.handler = handler
         outbound = Outbound(client_context())
-        assert (await _try(outbound)).status == 200
-        outcome = await _try(outbound)
+        assert (await try_once(outbound)).status == 200
+        outcome = await try_once(outbound)
         assert (outcome.status, outcome.error) == (None, CLOSED)
         assert (len(internet.connects), internet.open_sockets) == (1, 0)
 
@@ -203,7 +197,7 @@ async def test_a_response_that_does_not_leave_a_clean_connection_closes_it(
 ) -> None:
     async with open_internet() as internet:
         internet.handler = keeping(answer)
-        assert (await _try(Outbound(client_context()))).status == 200
+        assert (await try_once(Outbound(client_context()))).status == 200
         assert internet.open_sockets == 0
 
 
@@ -227,7 +221,7 @@ async def test_a_connection_is_closed_if_more_than_the_response_came(
         internet.handler = keeping(*[answer] * 3)
         outbound = Outbound(client_context())
         for connects in (1, 2):
-            assert (await _try(outbound)).status in (200, 204)
+            assert (await try_once(outbound)).status in (200, 204)
             assert (len(internet.connects), internet.open_sockets) == (connects, 0)
 
 
@@ -254,10 +248,10 @@ async def test_a_connection_with_unread_bytes_is_not_used() -> None:
                 nursery.start_soon(trio.serve_listeners, serve, [listener])
                 url = f"https://{HOST}:{listener.socket.getsockname()[1]}/"
                 outbound = Outbound(client_context(), lambda address: address == LOOPBACK)
-                assert (await _try(outbound, url)).status == 200
+                assert (await try_once(outbound, url)).status == 200
                 tried.set()
                 await sent.wait()
-                assert (await _try(outbound, url)).status == 200
+                assert (await try_once(outbound, url)).status == 200
                 assert connections == 2
                 outbound.close()
                 nursery.cancel_scope.cancel()

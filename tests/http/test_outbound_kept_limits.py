@@ -14,7 +14,6 @@ from tests.http.internet import (
     BODY,
     HOST,
     OK,
-    URL,
     Internet,
     Tls,
     client_context,
@@ -22,11 +21,8 @@ from tests.http.internet import (
     open_internet,
     read_request,
     server_context,
+    try_once,
 )
-
-
-async def _try(outbound: Outbound, url: str = URL) -> TryOutcome:
-    return await outbound.post(url, BODY, {})
 
 
 async def test_an_idle_connection_is_closed_and_never_used_after_its_time(
@@ -35,15 +31,15 @@ async def test_an_idle_connection_is_closed_and_never_used_after_its_time(
     async with open_internet() as internet:
         internet.handler = keeping()
         outbound = Outbound(client_context())
-        await _try(outbound)
+        await try_once(outbound)
         await trio.sleep(IDLE_S - 0.1)
         outbound.close_idle()
-        await _try(outbound)  # so it is idle only from now on
+        await try_once(outbound)  # so it is idle only from now on
         await trio.sleep(IDLE_S - 0.1)
         outbound.close_idle()
         assert (len(internet.connects), internet.open_sockets) == (1, 1)
         await trio.sleep(0.1)
-        await _try(outbound)
+        await try_once(outbound)
         assert (len(internet.connects), internet.open_sockets) == (2, 1)
         await trio.sleep(IDLE_S)
         outbound.close_idle()
@@ -58,9 +54,9 @@ async def test_the_certificate_is_checked_again_after_some_minutes(
         outbound, began = Outbound(client_context()), trio.current_time()
         while trio.current_time() < began + AGE_S:
             assert len(internet.connects) <= 1
-            await _try(outbound)
+            await try_once(outbound)
             await trio.sleep(1)
-        await _try(outbound)
+        await try_once(outbound)
         assert (len(internet.connects), internet.open_sockets) == (2, 1)
 
 
@@ -74,7 +70,7 @@ async def test_as_many_connections_are_kept_as_an_endpoint_gets_nudges_at_once(
         for connects in (KEPT_EACH + 2, KEPT_EACH + 4):
             async with trio.open_nursery() as nursery:
                 for _ in range(KEPT_EACH + 2):
-                    nursery.start_soon(_try, outbound)
+                    nursery.start_soon(try_once, outbound)
             assert (len(internet.connects), internet.open_sockets) == (connects, KEPT_EACH)
 
 
@@ -87,7 +83,7 @@ async def test_if_all_places_are_taken_the_connection_that_was_idle_for_longest_
         outbound = Outbound(client_context())
         for port in (8001, 8002, 8003, 8003, 8002, 8001):
             await trio.sleep(0.1)
-            assert (await _try(outbound, f"https://{HOST}:{port}/")).status == 200
+            assert (await try_once(outbound, f"https://{HOST}:{port}/")).status == 200
         assert [port for _, port in internet.connects] == [8001, 8002, 8003, 8001]
         assert internet.open_sockets == 2
 
@@ -121,7 +117,7 @@ async def test_a_server_that_serves_one_connection_at_a_time_still_gets_all_nudg
 
         async def try_after(pause: float) -> None:
             await trio.sleep(pause)
-            outcomes.append(await _try(outbound))
+            outcomes.append(await try_once(outbound))
 
         async def close_idle() -> None:
             while True:
@@ -144,13 +140,13 @@ async def test_hosts_and_ports_have_connections_of_their_own(
         outbound = Outbound(client_context())
         urls = [f"https://{HOST}/", f"https://{HOST}:8443/", "https://other.example.com/"]
         for url in [*urls, *urls]:
-            assert (await _try(outbound, url)).status == 200
+            assert (await try_once(outbound, url)).status == 200
         assert len(internet.connects) == len(urls)
 
 
 async def _leave_open(internet: Internet, outbound: Outbound) -> None:
     internet.handler = keeping()
-    await _try(outbound)
+    await try_once(outbound)
     assert internet.open_sockets == 1
 
 
@@ -170,7 +166,7 @@ async def test_a_stop_closes_idle_connections_and_those_in_use_after_their_tries
         outcomes: list[TryOutcome] = []
 
         async def try_elsewhere() -> None:
-            outcomes.append(await _try(outbound, f"https://{HOST}:8443/"))
+            outcomes.append(await try_once(outbound, f"https://{HOST}:8443/"))
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(try_elsewhere)
@@ -189,7 +185,7 @@ async def test_a_cancelled_try_closes_its_connection(
         await _leave_open(internet, outbound)
         internet.lookup_takes = 0.5
         with trio.move_on_after(0.1):  # in the look-up: the kept connection is not touched
-            await _try(outbound)
+            await try_once(outbound)
         assert internet.open_sockets == 1
         internet.lookup_takes = 0
 
