@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares the service with what users would run instead. Rewrites parts of docs/benchmarks.md.
 
-    scripts/bench.py                 every case: about twenty minutes on a free machine
-    scripts/bench.py launch waits    some cases: launch, instructions, feed, waits, engines, nodes,
-                                     partners, sockets, noise
+    scripts/bench.py                 every case: about half an hour on a free machine
+    scripts/bench.py launch waits    some cases: launch, rates, instructions, feed, waits, engines,
+                                     nodes, partners, sockets, noise
     scripts/bench.py --quick         two minutes on a small scale; writes only with --out
 
 Each case is a file of scripts/bench_cases. The compared servers run in turn, so that a busy machine
@@ -37,6 +37,7 @@ from bench_cases import (
     nodes,
     noise,
     partners,
+    rates,
     report,
     scale_report,
     sockets,
@@ -45,10 +46,10 @@ from bench_cases import (
 from bench_cases.caller import NoAnswers
 from bench_cases.engines_report import engines_section
 from bench_cases.instructions_report import instructions_section
-from bench_cases.launch import Failed
 from bench_cases.nodes_report import nodes_section
+from bench_cases.rates_report import rates_section
 from bench_cases.servers import NotStarted
-from bench_cases.setting import prepare
+from bench_cases.setting import Failed, prepare
 from cluster_parts.machines import Missing
 from nudge_bench.report import write_section
 from rich.console import Console
@@ -65,6 +66,7 @@ class Case(StrEnum):
     """What can be measured."""
 
     LAUNCH = "launch"
+    RATES = "rates"
     INSTRUCTIONS = "instructions"
     FEED = "feed"
     WAITS = "waits"
@@ -133,6 +135,10 @@ def _run(
                 setting = prepare(folder, launch.PARTNERS * calls // CALLS, rounds, calls)
                 costs, missing = launch.measure(setting, progress)
                 return launch.TITLE, *report.launch_section(costs, missing, calls, pictures)
+            case Case.RATES:
+                turns, seconds = min(rounds, rates.ROUNDS), rates.SECONDS * calls / CALLS
+                runs, missing = rates.measure(folder, turns, calls, seconds, progress)
+                return rates.TITLE, *rates_section(runs, missing, seconds, pictures)
             case Case.INSTRUCTIONS:
                 turns, few = min(rounds, INSTRUCTED_ROUNDS), calls // instructions.SLOWER
                 setting = prepare(folder, instructions.PARTNERS, turns, few)

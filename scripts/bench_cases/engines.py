@@ -17,9 +17,8 @@ from bench_cases.installations import (
     installation,
     shares,
 )
-from bench_cases.launch import Failed
 from bench_cases.servers import Server
-from bench_cases.setting import Setting, seats
+from bench_cases.setting import Failed, Setting, seats
 from rich.progress import Progress
 
 TITLE = "Seats on SQLite, on PostgreSQL and on several nodes"

@@ -8,9 +8,8 @@ from statistics import median
 import msgspec
 from bench_cases import servers
 from bench_cases.caller import call, get, post
-from bench_cases.launch import Failed
 from bench_cases.servers import Server
-from bench_cases.setting import Setting, seats
+from bench_cases.setting import Failed, Setting, seats
 from rich.progress import Progress
 
 TITLE = "Pages of the feed"

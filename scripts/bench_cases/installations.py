@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import trio
-from bench_cases.launch import Failed
 from bench_cases.servers import NotStarted, Server, free_port
+from bench_cases.setting import Failed
 from cluster_parts import postgres
 from cluster_parts.cluster import call as ask
 from cluster_parts.machines import OnLoopback

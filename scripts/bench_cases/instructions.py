@@ -10,9 +10,9 @@ from statistics import median
 
 from bench_cases import servers
 from bench_cases.caller import call
-from bench_cases.launch import Failed, mints
+from bench_cases.launch import mints
 from bench_cases.servers import Server, Under
-from bench_cases.setting import Setting, seats
+from bench_cases.setting import Failed, Setting, seats
 from cluster_parts.machines import find
 from rich.progress import Progress
 

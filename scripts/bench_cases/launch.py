@@ -10,25 +10,21 @@ from statistics import median
 import msgspec
 from bench_cases import servers
 from bench_cases.caller import call, post
+from bench_cases.reservations import COLYSEUS, end_rooms, reservations
 from bench_cases.servers import Server
-from bench_cases.setting import GAME, Setting, seats
+from bench_cases.setting import GAME, Failed, Setting, seats
 from rich.progress import Progress
 
 TITLE = "A launch, and what a team would write instead"
-COLYSEUS = "Colyseus"
-# Connections over which the highest rate is measured. With 32, a server that commits calls together
-# waits for callers, and the rate says how long a call takes and not how many a server can answer.
-MANY = 128
-PARTNERS = 200  # enough that no partner's bucket is empty at the highest rate
+PARTNERS = 200  # enough that no partner's bucket is empty
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What a call cost a server in a turn, in microseconds of processor time; its highest rate."""
+    """What a call cost a server in a turn, in microseconds of processor time."""
 
     mint: float
     seat: float
-    seats_a_second: float
 
 
 @dataclass
@@ -37,21 +33,15 @@ class Costs:
 
     mint: list[float] = field(default_factory=list)
     seat: list[float] = field(default_factory=list)
-    seats_a_second: list[float] = field(default_factory=list)
 
     def add(self, turn: Turn) -> None:
         """Add a round."""
         self.mint.append(turn.mint)
         self.seat.append(turn.seat)
-        self.seats_a_second.append(turn.seats_a_second)
 
     def launch(self) -> list[float]:
         """Return the cost of a whole launch, mint and seat, round by round."""
         return [mint + seat for mint, seat in zip(self.mint, self.seat, strict=True)]
-
-
-class Failed(Exception):
-    """A server answered wrongly; the message says how."""
 
 
 def mints(setting: Setting, server: Server, run: str) -> Iterator[bytes]:
@@ -61,56 +51,38 @@ def mints(setting: Setting, server: Server, run: str) -> Iterator[bytes]:
         yield post(server.address, "/partner/sessions", body, partner.test_key)
 
 
-def _reservations(setting: Setting, server: Server) -> Iterator[bytes]:
-    for number in range(setting.calls):
-        body = msgspec.json.encode({"playerId": f"p{number}"})
-        yield post(server.address, "/matchmake/joinOrCreate/pair", body)
-
-
-def _measured(server: Server, requests: Iterator[bytes], connections: int) -> tuple[float, float]:
-    """Return the processor time of a call in microseconds, and calls a second. Raises `Failed`."""
+def _measured(setting: Setting, server: Server, requests: Iterator[bytes]) -> float:
+    """Return the processor time of a call in microseconds. Raises `Failed`."""
     ready = list(requests)
     begun = server.cpu_s()
-    outcome = call(server.address, iter(ready), connections=connections)
+    outcome = call(server.address, iter(ready), connections=setting.connections)
     used = server.cpu_s() - begun
     if outcome.bad():
         raise Failed(f"{server.name} answered {outcome.statuses}")
-    return used / len(ready) * 1e6, outcome.answers / outcome.seconds
+    return used / len(ready) * 1e6
 
 
 def _launches(setting: Setting, server: Server) -> Turn:
     run = secrets.token_hex(4)
-    few = setting.connections
-    mint, _ = _measured(server, mints(setting, server, run), few)
+    mint = _measured(setting, server, mints(setting, server, run))
     calls = seats(server.address, setting.partners, setting.calls, run)
-    seat, _ = _measured(server, calls, few)
-    calls = seats(server.address, setting.partners, setting.calls, f"{run}-fast")
-    return Turn(mint, seat, _measured(server, calls, MANY)[1])
+    return Turn(mint, _measured(setting, server, calls))
 
 
 def reserved(setting: Setting) -> Turn:
     """Return what reservations cost a new Colyseus server that is warm and has no rooms.
 
-    Nobody joins its rooms, so they stay, and for each reservation its matchmaker filters all rooms.
-    In a server that kept running, a reservation would cost more in each round.
+    Nobody joins its rooms, so they stay for a while, and for each reservation its matchmaker
+    filters all rooms. In a server that kept running, a reservation would cost more in each round.
     """
     server = servers.colyseus(setting.folder)
-    few = setting.connections
     try:
-        _measured(server, _reservations(setting, server), few)  # V8 compiles what is called
-        _end_rooms(server)
-        seat, _ = _measured(server, _reservations(setting, server), few)
-        _end_rooms(server)
-        _, rate = _measured(server, _reservations(setting, server), MANY)
+        calls = list(itertools.islice(reservations(server), setting.calls))
+        _measured(setting, server, iter(calls))  # V8 compiles what is called
+        end_rooms(server)
+        return Turn(0.0, _measured(setting, server, iter(calls)))
     finally:
         server.stop()
-    return Turn(0.0, seat, rate)
-
-
-def _end_rooms(server: Server) -> None:
-    end = post(server.address, "/matchmake/joinOrCreate/after-pairs", b"{}")
-    if call(server.address, iter([end]), connections=1).bad():
-        raise Failed("Colyseus did not end its rooms")
 
 
 def measure(setting: Setting, progress: Progress) -> tuple[dict[str, Costs], str | None]:

@@ -24,9 +24,8 @@ from bench_cases.installations import (
     installation,
     shares,
 )
-from bench_cases.launch import Failed
 from bench_cases.servers import Server
-from bench_cases.setting import seats
+from bench_cases.setting import Failed, seats
 from rich.progress import Progress
 
 from pgs.operator.ready_partners import ReadyPartner

@@ -8,9 +8,9 @@ from pathlib import Path
 import trio
 from bench_cases import servers
 from bench_cases.caller import call
-from bench_cases.launch import Failed, mints
+from bench_cases.launch import mints
 from bench_cases.servers import Server
-from bench_cases.setting import Setting, prepare, seats
+from bench_cases.setting import Failed, Setting, prepare, seats
 from rich.progress import Progress
 
 from pgs.actors.messages.account.settings import SetRate

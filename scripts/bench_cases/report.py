@@ -5,7 +5,7 @@ from statistics import median
 from typing import Any
 
 from bench_cases.feed import Costs as FeedCosts
-from bench_cases.launch import COLYSEUS, MANY, Costs, ratio
+from bench_cases.launch import Costs, ratio
 from bench_cases.waits import BURST, Waits
 from drawings.bars import bar_chart
 from nudge_bench.report import cores, paragraph
@@ -20,9 +20,9 @@ _SERVERS = (
     "seat to disk before it answers. It has no feed, no ledger, no webhooks and no "
     "settlement. *trio alone* answers every request with the same bytes and stores "
     "nothing. *Colyseus* reserves seats in memory, and has no separate mint. It has a new "
-    "process in each round. Before each measurement it has answered as many calls and "
-    "has ended their rooms, because it filters all rooms for each reservation and would "
-    "get slower and slower."
+    "process in each round. Before it is measured it has answered as many calls and has "
+    "ended their rooms, because it filters all rooms for each reservation. The "
+    "[next section](#seats-a-second) says what that means for its rate."
 )
 
 
@@ -32,7 +32,7 @@ def launch_section(
     """Return the text about launches and its figures; draw its picture into `pictures`."""
     rows = [
         f"| {name} | {median(cost.mint):.0f} | {median(cost.seat):.0f} | "
-        f"{median(cost.launch()):.0f} | {median(cost.seats_a_second):,.0f} |"
+        f"{median(cost.launch()):.0f} |"
         for name, cost in costs.items()
     ]
     ours = costs[PRODUCT]
@@ -44,14 +44,13 @@ def launch_section(
             f"`scripts/bench.py launch` on {cores()}, in {rounds} rounds of {calls:,} calls. "
             "In each round every server takes its turn, and the order rotates by one. The figures "
             "are medians of the processor time of the server's process, threads included, in "
-            "microseconds. All calls come from one thread over 32 connections. Seats a second are "
-            f"measured over {MANY} connections, as fast as a server answers."
+            "microseconds. All calls come from one thread over 32 connections."
         ),
         "",
         *paragraph(_SERVERS),
         "",
-        "| Server | mint | seat | launch | seats a second |",
-        "| --- | --- | --- | --- | --- |",
+        "| Server | mint | seat | launch |",
+        "| --- | --- | --- | --- |",
         *rows,
         "",
         "![Processor time of a launch, for each server](benchmarks/launch.svg)",
@@ -63,14 +62,11 @@ def launch_section(
         ),
     ]
     figures: dict[str, Any] = {
-        name: {"mintUs": cost.mint, "seatUs": cost.seat, "seatsASecond": cost.seats_a_second}
-        for name, cost in costs.items()
+        name: {"mintUs": cost.mint, "seatUs": cost.seat} for name, cost in costs.items()
     }
     figures["ratios"] = ratios
-    more, times = _beside_colyseus(costs, missing)
-    if times is not None:
-        figures["timesColyseus"] = times
-    text += ["", *more]
+    if missing is not None:
+        text += ["", *paragraph(f"Colyseus is missing in this run: {missing}.")]
     chart = {name: median(cost.launch()) for name, cost in costs.items()}
     _draw(
         pictures / "launch.svg",
@@ -78,21 +74,6 @@ def launch_section(
         chart,
     )
     return "\n".join(text), figures
-
-
-def _beside_colyseus(
-    costs: dict[str, Costs], missing: str | None
-) -> tuple[list[str], float | None]:
-    """Return a sentence that compares seats a second with Colyseus's, and the ratio or None."""
-    if missing is not None:
-        return paragraph(f"Colyseus is missing in this run: {missing}."), None
-    ours, theirs = costs[PRODUCT].seats_a_second, costs[COLYSEUS].seats_a_second
-    times = median(a / b for a, b in zip(ours, theirs, strict=True))
-    sentence = (
-        f"The service stores **{times:.2f}** times as many durable seats a second as Colyseus "
-        "reserves in memory."
-    )
-    return paragraph(sentence), times
 
 
 def feed_section(costs: FeedCosts, calls: int) -> tuple[str, dict[str, Any]]:

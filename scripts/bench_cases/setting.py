@@ -15,6 +15,10 @@ from pgs.operator.ready_partners import ReadyPartner
 GAME, TIER, STAKE = "tic-tac-toe", "test-bronze", FLOOR_USD_CENTS
 
 
+class Failed(Exception):
+    """A server answered wrongly; the message says how."""
+
+
 @dataclass(frozen=True)
 class Setting:
     """A data folder with its partners, and the size of the runs.

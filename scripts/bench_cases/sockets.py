@@ -7,9 +7,9 @@ import msgspec
 import trio
 from bench_cases import servers
 from bench_cases.caller import call
-from bench_cases.launch import Failed, mints
+from bench_cases.launch import mints
 from bench_cases.servers import Server
-from bench_cases.setting import Setting
+from bench_cases.setting import Failed, Setting
 from game_load.bot_socket import BotSocket, connect
 from game_load.open_files import allow_sockets
 from rich.progress import Progress

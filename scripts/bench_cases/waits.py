@@ -7,8 +7,7 @@ from statistics import median
 
 from bench_cases import servers
 from bench_cases.caller import Outcome, call
-from bench_cases.launch import Failed
-from bench_cases.setting import Setting, seats
+from bench_cases.setting import Failed, Setting, seats
 from rich.progress import Progress
 
 from pgs.operator.ready_partners import ReadyPartner

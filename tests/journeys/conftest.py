@@ -17,6 +17,7 @@ from tests.journeys.client import SyncClient
 from tests.journeys.partners import Partner
 from tests.journeys.places import NODES, Kind, NewPlace, Place, patient_calls, patient_nodes
 from tests.journeys.service import SharedService
+from tests.journeys.ways import is_needed
 
 if TYPE_CHECKING:
     from tests.journeys.databases import Databases
@@ -27,8 +28,12 @@ if TYPE_CHECKING:
 _ELSEWHERE = [pytest.mark.postgres, pytest.mark.slow, pytest.mark.installation]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse a journey that does not run everywhere, unless `alone.py` says why."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what `ways.py` does not need; refuse journeys without a reason in `alone.py`."""
+    left_out = [item for item in items if not is_needed(item)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if is_needed(item)]
     here = Path(__file__).parent
     for item in items:
         if item.path.parent == here and isinstance(item, pytest.Function):

@@ -8,9 +8,20 @@ from tests.journeys.service import SharedService
 
 LANE: Final = [
     pytest.param("on", id="lane"),
-    pytest.param("off", id="hypercorn", marks=pytest.mark.slow),
+    pytest.param("off", id="hypercorn", marks=[pytest.mark.slow, pytest.mark.without_lane]),
 ]
 """The values of the setting `lane`, as parameters. Only scripts/test --all runs the second way."""
+
+
+def is_needed(item: pytest.Item) -> bool:
+    """Tell whether a test has to run: the second way runs on SQLite alone.
+
+    The two ways differ before the dispatcher, and the kinds of installation behind it. On the other
+    three kinds the second way would be about 2,400 tests more.
+    """
+    return item.get_closest_marker("installation") is None or (
+        item.get_closest_marker("without_lane") is None
+    )
 
 
 def both_ways() -> Any:

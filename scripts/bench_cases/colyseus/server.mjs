@@ -4,9 +4,6 @@ import { WebSocketTransport } from "@colyseus/ws-transport";
 
 class Pair extends Room {
   maxClients = 2;
-  // In seconds, longer than a round takes. Nobody connects in the benchmark, so a room would end
-  // when its reservations expire, and its end would be counted in another round.
-  seatReservationTimeout = 600;
 }
 
 // Whoever reserves a seat in this room has the answer once all rooms of two have ended.
