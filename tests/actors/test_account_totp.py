@@ -2,13 +2,14 @@
 
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import trio
 from trio.testing import MockClock
 
 from pgs.actors.account.factors import factor_context
-from pgs.actors.kernel.mail import Crashed
+from pgs.actors.kernel.mail import Crashed, Interrupted
 from pgs.actors.messages.account.factors import EnrollTotp, ResetFactor, SteppedUp, VerifyTotp
 from pgs.actors.messages.account.settings import AddOrigin
 from pgs.domain.errors import refuse
@@ -25,6 +26,7 @@ from pgs.domain.members import PLATFORM
 from pgs.domain.sealed import open_sealed
 from pgs.domain.totp import STEP_S
 from pgs.storage.factors import find_factor
+from pgs.storage.transactions import Tx, WriterFull
 from tests.actors.account_changes import events
 from tests.actors.people import App, ask, enrol, join, skip
 from tests.actors.ready_core import ReadyCore, at, ready_core, until
@@ -248,6 +250,25 @@ async def test_a_guess_is_counted_even_if_the_disk_fails_half_way(
         # not counted was not checked either.
         assert (await factor(s)).wrong_codes == skipped
         assert isinstance(await verify(s, app.code()), SteppedUp)
+
+
+async def test_a_writer_that_is_full_once_a_guess_is_counted_leaves_the_outcome_unknown(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        app = await ready(s)
+        skip(s, STEP_S)
+        writer = s.parts.database.writer
+        accepted = [writer.submit]
+
+        async def submit(tx: Tx) -> Any:
+            if not accepted:
+                raise WriterFull("too many writes wait")
+            return await accepted.pop()(tx)
+
+        with mock.patch.object(writer, "submit", submit), pytest.raises(Interrupted):
+            await verify(s, app.code())
+        assert (await factor(s)).wrong_codes == 1
 
 
 async def test_guesses_that_come_at_once_are_counted_one_by_one(

@@ -16,6 +16,7 @@ from pgs.actors.account.factors import check_code
 from pgs.actors.account.rules import RULES
 from pgs.actors.kernel.dispatch import DispatchingActor, Handler, Stale
 from pgs.actors.kernel.mail import Crashed, Envelope, Message
+from pgs.actors.kernel.written import already_written
 from pgs.actors.messages.account.command import AccountChangedInRows, AccountCommand
 from pgs.actors.messages.account.factors import VerifyTotp
 from pgs.actors.messages.account.lifecycle import CreatePartner, StopFinished
@@ -106,12 +107,13 @@ class AccountActor(DispatchingActor):
         if isinstance(counted, Refusal):
             return counted
         await self._write_row(put_factor(self._partner_id, uid, counted))
-        checked = check_code(account, command, factor, context)
-        if isinstance(checked.verdict, Write):
-            return await self._commit_verdict(checked.verdict, uid)
-        if checked.factor != counted:
-            await self._write_row(put_factor(self._partner_id, uid, checked.factor))
-        return checked.verdict
+        with already_written():
+            checked = check_code(account, command, factor, context)
+            if isinstance(checked.verdict, Write):
+                return await self._commit_verdict(checked.verdict, uid)
+            if checked.factor != counted:
+                await self._write_row(put_factor(self._partner_id, uid, checked.factor))
+            return checked.verdict
 
     async def _commit_verdict(self, verdict: Write, uid: str) -> object:
         """Commit the result of a code. After a conflict, reload the account and try once more.
