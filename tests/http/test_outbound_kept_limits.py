@@ -7,9 +7,8 @@ import trio.testing
 from pgs.actors.maintenance.chores import CLOSE_CONNECTIONS_S
 from pgs.domain.nudges import TryOutcome
 from pgs.http.outbound import kept_connections
-from pgs.http.outbound.kept_connections import AGE_S, IDLE_S, KEPT_EACH, KEPT_MAX
+from pgs.http.outbound.kept_connections import AGE_S, IDLE_S, KEPT_EACH
 from pgs.http.outbound.tries import Outbound
-from pgs.http.transport.limits import RESERVED_FILES
 from tests.http.internet import (
     BODY,
     HOST,
@@ -86,11 +85,6 @@ async def test_if_all_places_are_taken_the_connection_that_was_idle_for_longest_
             assert (await try_once(outbound, f"https://{HOST}:{port}/")).status == 200
         assert [port for _, port in internet.connects] == [8001, 8002, 8003, 8001]
         assert internet.open_sockets == 2
-
-
-def test_kept_connections_take_at_most_half_of_the_files_that_clients_may_not_take() -> None:
-    """The database, the log and the nudges that are on their way need the others."""
-    assert 2 * KEPT_MAX <= RESERVED_FILES
 
 
 @pytest.mark.parametrize("further", [0, 5], ids=["two nudges", "more and more nudges"])

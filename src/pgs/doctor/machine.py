@@ -11,7 +11,7 @@ from pgs.config import Config
 from pgs.doctor.finding import Finding
 from pgs.domain.plurals import counted
 from pgs.file_permissions import kept_files, mode_open_to_others
-from pgs.http.transport.limits import RESERVED_FILES, ServerLimits
+from pgs.http.transport.limits import RESERVED_FILES, ServerLimits, connections_within
 
 FREE_MIN: Final = 256 * 1024**2
 """Bytes of free disk below which commits may soon fail. The write-ahead log, a migration's copy of
@@ -125,7 +125,7 @@ def open_files() -> Finding:
             "open_files",
             "warning",
             f"this process may open {counted(hard, 'file')}, so there is room for only "
-            f"{counted(max(hard - RESERVED_FILES, 0), 'connection')}",
+            f"{counted(connections_within(hard), 'connection')}",
             f"raise the limit to {wanted}: LimitNOFILE= in the unit, or ulimit -Hn",
         )
     return Finding("open_files", "ok", f"room for {ServerLimits().max_connections} connections")

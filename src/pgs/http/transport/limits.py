@@ -4,10 +4,10 @@ from typing import Final
 
 import msgspec
 
-RESERVED_FILES: Final = 512
+RESERVED_FILES: Final = 1536
 """Descriptors of files that connections may not take, because others need some: the database, the
-log, outgoing calls, the connections kept to endpoints (half of these at most), and the internal
-listener."""
+log, outgoing calls, the internal listener, up to 256 connections kept to endpoints, and up to 544
+to other nodes. If the process may open fewer than twice as many files, half of them are kept."""
 
 
 class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,3 +87,8 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds for the application to shut down after its last connection. This service's
     application has nothing left to do by then. This second is part of the 15 s that a stop may
     take."""
+
+
+def connections_within(files: int) -> int:
+    """Return for how many connections a process has room that may open so many files."""
+    return max(1, files - min(RESERVED_FILES, files // 2))

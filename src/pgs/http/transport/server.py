@@ -16,7 +16,7 @@ from pgs.http.transport.asgi import App, OnEvent, ignore_event
 from pgs.http.transport.edge import Edge
 from pgs.http.transport.hypercorn_connection import GuardedServer
 from pgs.http.transport.lane import Lane
-from pgs.http.transport.limits import RESERVED_FILES, ServerLimits
+from pgs.http.transport.limits import RESERVED_FILES, ServerLimits, connections_within
 from pgs.http.transport.listener_state import GuardedConfig
 
 _log = structlog.get_logger("pgs.http")
@@ -130,4 +130,4 @@ def _room_for(connections: int) -> int:
     if soft != unlimited and soft < wanted:
         soft = wanted if hard == unlimited else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return connections if soft == unlimited else max(1, min(connections, soft - RESERVED_FILES))
+    return connections if soft == unlimited else min(connections, connections_within(soft))

@@ -1,0 +1,21 @@
+"""How many connections a listener takes, of the files that the process may open."""
+
+import pytest
+
+from pgs.http.nodes import connections
+from pgs.http.outbound.kept_connections import KEPT_MAX
+from pgs.http.transport.limits import RESERVED_FILES, connections_within
+
+
+@pytest.mark.parametrize(
+    ("files", "room"), [(1, 1), (1024, 512), (3072, 1536), (4096, 2560), (11_536, 10_000)]
+)
+def test_clients_leave_reserved_files_or_half_of_all_to_others(files: int, room: int) -> None:
+    assert connections_within(files) == room
+
+
+def test_connections_to_endpoints_and_to_nodes_leave_reserved_files_to_others() -> None:
+    """The database, the log and the nudges that are on their way need them."""
+    to_nodes = connections.CONNECTIONS_MAX + connections.KEPT_MAX
+    assert (KEPT_MAX, to_nodes) == (256, 544), "the comment of RESERVED_FILES names both"
+    assert KEPT_MAX + to_nodes + 512 <= RESERVED_FILES
