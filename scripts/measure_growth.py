@@ -199,12 +199,12 @@ def _section(histories: Sequence[History], most: float) -> str:
         ),
         "",
         *paragraph(
-            f"Ten partners have the seats. {LANES} callers ask their actors for new seats, without "
-            "HTTP. A feed page has 100 rows from a random place. A nudge is delivered to an "
-            "endpoint without a network, and the attempt log has as many attempts as there are "
-            "seats. The figure of a start is elapsed time. The others are processor time of the "
-            f"process with its writer's thread. All are medians of {rounds} rounds, in which the "
-            "histories are measured in turn."
+            f"Ten partners have the seats. {LANES} callers ask these partners' actors for new "
+            "seats, without HTTP. A feed page has 100 rows from a random place. A nudge is "
+            "delivered to an endpoint without a network, and the attempt log has as many attempts "
+            "as there are seats. The figure of a start is elapsed time. The others are processor "
+            f"time of the process with its writer's thread. All are medians of {rounds} rounds, "
+            "in which the histories are measured in turn."
         ),
         "",
         "| Seats | database, MB | seat, µs | feed page, µs | nudge, µs | start, s |",

@@ -75,8 +75,9 @@ def _how(partners: int, rounds: int, seconds: float) -> list[str]:
             f"are {partners} partners. *At the owner*: each node is asked for seats of its own "
             "partners, as behind a proxy that has learned the owners. *At any node*: each is asked "
             "for seats of all partners. PostgreSQL has no standby here. The figures are medians of "
-            "the rounds; the ratio is the median of the rounds' ratios. *Machine in use* is the "
-            "part of all cores that was in use, by other work too."
+            "the rounds. The ratio is the median of the rounds' ratios, so it may differ from the "
+            "ratio of two figures. *Machine in use* is the part of all cores that was in use, by "
+            "other work too."
         ),
     ]
 

@@ -127,8 +127,8 @@ def cpu_section(plan: Cpu, cost: Mapping[str, float]) -> str:
             "resumed. The handshake "
             "is TLS 1.3 with P-256 keys and a chain of one certificate; longer chains cost more. "
             f"After a warm-up, {plan.counted} of each kind are measured, {plan.at_once} at a time: "
-            "connections alone, tries alone, and whole nudges, from the message to the courier "
-            "until the response is in the attempt log."
+            "connections alone, tries alone, and whole nudges. A whole nudge begins with the "
+            "message to the courier, and ends when the response is in the attempt log."
         ),
         "",
         *bars(parts, "ms"),

@@ -101,5 +101,5 @@ def pay(invoice: Invoice, now: int) -> Invoice:
 
 
 def void(invoice: Invoice, now: int) -> Invoice:
-    """Return an open invoice as void. The next invoice bills what this one billed."""
+    """Return an open invoice as void. The next one that is opened bills its rake."""
     return msgspec.structs.replace(invoice, status="void", voided_at=now)

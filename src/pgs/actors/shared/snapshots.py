@@ -3,8 +3,8 @@
 from math import inf
 
 REFRESH_S = 60.0
-"""Seconds between two readings of a published snapshot. A change by this process is published at
-once; a reading finds the changes by others."""
+"""Seconds between two readings of the rows from which a snapshot is made. A change by this process
+is published at once; a reading finds the changes by others."""
 
 STALE_S = 600.0
 """Seconds after its reading at which a snapshot is too old to answer from: the 10 minutes that the
