@@ -209,7 +209,7 @@ def _open_locked(part: Path) -> int:
         fcntl.flock(opened, fcntl.LOCK_EX)
         if os.fstat(opened).st_nlink:
             return opened
-        os.close(opened)  # somebody has removed it before it was locked
+        os.close(opened)  # somebody removed it before it was locked
 
 
 def _remove_unlocked(part: Path) -> None:

@@ -169,7 +169,7 @@ class Lines:
                     self._told = lost
 
     def _write(self, lines: list[bytes]) -> int:
-        """Return how many of the lines have not been written."""
+        """Write lines; return how many of them have not been written."""
         if self._file is None:
             return len(lines)
         left = memoryview(b"\n" * self._torn + b"".join(lines))

@@ -30,8 +30,9 @@ def tune_garbage_collector() -> None:
     no call was answered; without these objects it takes almost no time.
 
     Collections of young objects come less often, too. While 150 nudges waited for endpoints that
-    did not answer, they took 1 % of the time, in pauses of up to 12 ms; now they take a twentieth
-    of that. What only the collector can free stays longer, but a nudge leaves nothing of that kind.
+    did not answer, these collections took 1 % of the time, in pauses of up to 12 ms; now they take
+    a twentieth of that. What only the collector can free stays longer, but a nudge leaves nothing
+    of that kind.
     """
     gc.collect()
     gc.freeze()

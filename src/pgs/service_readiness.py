@@ -21,7 +21,8 @@ FIRST_RUNS_S = 2.0
 FAILED_RECENTLY_S = 20.0
 """Seconds for which a failed commit counts. A disk that is nearly full may have room for the
 probe's one small row, but not for the many rows of a seat. Probes usually come every ten seconds,
-so at least one of them sees the failure."""
+so at least one of them sees the failure. The failure counts for less time if a later session with
+the database commits something."""
 
 NO_ROOM_S = 60.0
 """Seconds for which readiness reports a refused connection, so that several checks see it."""
@@ -59,8 +60,8 @@ class Readiness:
     """Whether the service is ready.
 
     It is ready once the required chores have run and until it drains, with two exceptions: while
-    the database cannot be written or read or has lost data, and for `FAILED_RECENTLY_S` after a
-    failed commit.
+    the database cannot be written or read or has lost data, and for up to `FAILED_RECENTLY_S` after
+    a failed commit.
     """
 
     def __init__(self) -> None:

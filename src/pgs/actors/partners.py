@@ -139,7 +139,8 @@ class PartnerActors:
         """
         self.given_up = True
         cells = [*self._cells.values(), *self._tables.values()]
-        # An actor that ends may still send messages: it gets new refs, which refuse them.
+        # An actor that is finishing its last message may still look up other actors of this
+        # partner. From now on it gets refs that refuse every message.
         self._cells, self._tables = {}, {}
         if self._children is not None:
             self._children.end()

@@ -3,5 +3,5 @@
 from typing import Final
 
 BOTS_MAX: Final = 200
-"""Bots that the demo starts at most. With more, the terminal would show only results; load tests
-call `play_match` themselves."""
+"""Bots that the demo starts at most. With more, the terminal would show only results. For load,
+use `scripts/load_games.py`, which has bots of its own."""

@@ -105,7 +105,8 @@ async def play_match(
     `url` is a session's `gameSocketUrl`. The bot plays `match_id`; without it, the player's oldest
     running match, or the next that begins. It connects again after a lost connection. Before a
     move it thinks for 0.5 to 1.5 times `pace_s` seconds. For each move of the bot, `on_move` is
-    called with the seconds from sending it to receiving `moved`. Raises `BotStopped`.
+    called with the seconds from sending it to receiving `moved`. `trust` replaces the default TLS
+    context. Raises `BotStopped`.
     """
     view = _MatchView(match_id)
     while True:
@@ -229,8 +230,8 @@ async def _socket(
 ) -> AsyncIterator[WebSocketConnection]:
     """Yield an open socket. If it cannot be opened, raise `_Lost` or `BotStopped`.
 
-    A broken connection ends the block, with one of these errors or without an error. An exception
-    group is never raised.
+    If the connection breaks, the block ends early. Then either one of these errors is raised, or
+    the code after the block runs. An exception group is never raised.
     """
     where = urlsplit(url)
     host, port = where.hostname or "", where.port or (443 if where.scheme == "wss" else 80)

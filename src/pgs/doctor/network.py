@@ -95,7 +95,10 @@ def base_url(config: Config) -> Finding:
 
 
 async def identity_issuer(config: Config, client: JsonClient) -> Finding:
-    """Return whether the issuer's keys can be fetched, as the service does at its start."""
+    """Return whether the issuer's keys can be fetched.
+
+    The service fetches them in the same way at its start.
+    """
     if not config.identity_issuer:
         return Finding(
             "identity_issuer",

@@ -6,10 +6,12 @@ from pgs.domain.hosts import is_dotted_name, is_public_suffix
 
 
 def normalise_domain(text: str) -> str | None:
-    """Return the domain in lower-case ASCII, or None if no single organisation can own it.
+    """Return the domain in lower-case ASCII, or None if it cannot be an admin domain.
 
-    Takes any string. A public suffix (`com`, `co.uk`, `github.io`) is refused. If a name's
-    top-level domain is not on the list of public suffixes, the name is accepted.
+    Takes any string. These are refused: a text that is not a domain name with a dot; a domain for
+    special use, such as `.local` (see `normalise_email`); a spelling that IDNA would have to map;
+    and a public suffix (`com`, `co.uk`, `github.io`), which no single organisation can own. A
+    top-level domain may be missing from the list of public suffixes.
     """
     # Parse the domain as part of an e-mail address. It then has the same spelling as the domain
     # that `email_domain` returns for a person's address, and `inside` can compare the two.

@@ -82,9 +82,10 @@ class Ids:
 
 
 def first_id(prefix: str, at: int) -> str:
-    """Return a text that sorts before every id made at `at` or later, and after every earlier id.
+    """Return a text that divides the ids with this prefix by the time at which they were made.
 
-    `at` in epoch seconds, from 0 on.
+    It sorts after every id made before `at`, and before every id made at `at` or later. `at` is in
+    epoch seconds, from 0 on.
     """
     return f"{prefix}_{at * 1000:{_TIME}}"
 

@@ -69,7 +69,7 @@ class Sighting(msgspec.Struct, frozen=True):
 
 
 class Held(msgspec.Struct, frozen=True):
-    """How often a shard had been taken at an observer's last look at it.
+    """How often a shard had been taken when an observer last looked at it.
 
     `since`: when the observer first saw this number.
 
@@ -145,12 +145,13 @@ def answers_from(sightings: Sightings, shard: int, last: Last | None, now: float
     after the beat in that row. The time of that beat is not known here, but the beat was made
     before this observer first saw it. So `HOLD_S` is counted from the first sighting.
 
-    If the previous owner held the shard only for a moment, the owner before it may still answer as
-    well, if that earlier owner has not noticed that its session has ended. The earlier owner's
-    session ended before the previous owner took the shard. So the earlier owner made its last beat
-    before this observer first saw the previous owner hold the shard. Therefore `HOLD_S` is also
-    counted from the moment when this observer first saw that. The result is the later of the two
-    times at which `HOLD_S` ends, but never before `now`.
+    There may be a third node: the owner before the previous owner, called the earlier owner here.
+    If the previous owner held the shard only for a moment, the earlier owner may still answer as
+    well, because it may not have noticed that its session has ended. That session ended before the
+    previous owner took the shard. So the earlier owner made its last beat before this observer
+    first saw the previous owner hold the shard. Therefore `HOLD_S` is also counted from that first
+    sighting of the previous owner with the shard. The result is the later of the two times at which
+    `HOLD_S` ends, but never before `now`.
 
     If this observer has not seen the beat in the previous owner's row, or has not seen that the
     previous owner held the shard, `HOLD_S` is counted from `now`.

@@ -93,9 +93,10 @@ def _longest_run_of_zeros(pieces: list[str]) -> tuple[int, int]:
 
 
 def _is_sound(label: str) -> bool:
-    """Return whether browsers send such a label: one without `xn--` in front, or a valid A-label.
+    """Return whether browsers send this label.
 
-    An A-label is valid here if it can be decoded; the decoded characters are not checked.
+    They send labels without `xn--` in front, and valid A-labels. An A-label is valid here if it can
+    be decoded; the decoded characters are not checked.
     """
     if not label.startswith("xn--"):
         return True

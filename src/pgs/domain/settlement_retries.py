@@ -4,9 +4,9 @@ RETRY_MIN_S = 5
 """Seconds until settlement is first asked again: few, because most outages are short."""
 
 RETRY_MAX_S = 60
-"""Seconds that normally pass between two requests for the same stake or payout, at most. Money that
-is owed should not wait longer than a minute after an outage. The time is longer while the breaker
-is open, or while the settings do not name the server that holds the stake."""
+"""Seconds that pass at most between two requests for the same stake or payout. Money that is owed
+should not wait longer than a minute after an outage. More time passes while the breaker is open, or
+while the settings do not name the server that holds the stake."""
 
 LOT_MAX = 255
 """Scale of the random number that spreads retries. The number is one byte, so it goes from 0 to

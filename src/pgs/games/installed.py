@@ -45,7 +45,10 @@ GAMES: Final[dict[str, Game]] = {game.game_id: game for game in _BUILT_IN}
 
 
 class BadGame(Exception):
-    """An entry point refers to something that is not a game, or to a game whose id is taken."""
+    """An entry point refers to something that is not a game, or to a game with a wrong id.
+
+    The id must be the name of the entry point, and no other game may have it.
+    """
 
 
 def installed_games() -> frozenset[str]:

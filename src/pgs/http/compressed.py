@@ -8,7 +8,11 @@ from pgs.http.transport.heads import takes_coding
 
 
 def compressed_forms(folder: Traversable, name: str) -> dict[str, bytes]:
-    """Return a file's compressed forms by the name of their coding, the smallest first."""
+    """Return a file's compressed forms by the name of their coding.
+
+    Brotli comes first, because `form_for` takes the first one that a client accepts, and Brotli's
+    form is usually the smallest.
+    """
     # scripts/web has made the Brotli form, because Python's standard library cannot.
     by_brotli = folder.joinpath(f"{name}.br")
     forms = {"br": by_brotli.read_bytes()} if by_brotli.is_file() else {}

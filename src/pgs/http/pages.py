@@ -38,7 +38,8 @@ _MARKDOWN: Final = "text/markdown; charset=utf-8"
 _PLAIN: Final = "text/plain; charset=utf-8"
 
 _FIRST: Final = "/docs/"
-"""The first page of the guide. It alone ends with a slash, so `/docs` is redirected to it."""
+"""The path of the guide's first page. Because it ends with a slash, the router redirects `/docs` to
+it. No other document's path ends with one."""
 
 
 class Document(msgspec.Struct, frozen=True):

@@ -19,8 +19,7 @@ class OpenItem(Record, frozen=True, kw_only=True):
     for the item. `last_answer` and `last_at` are about the last of these tries. Only the node that
     owns the item's partner knows these three values, and keeps them in memory. So they are reset
     when that node starts, or when another node takes the partner over. `tries` is None if the owner
-    has not reported the item.
-    `why`: the reason, if settlement is not asked for the item.
+    has not reported the item. `why`: the reason, if settlement is not asked for the item.
     """
 
     id: str

@@ -130,6 +130,7 @@ def expand(sql: str) -> str:
     `{columns of seat}` becomes `partner_id, environment, ...`, `{values of seat}` becomes
     `:partner_id, :environment, ...`, and `{changes of seat}` becomes `status = :status, ...`;
     `{changes of seat in match}` has fewer columns.
+
     `{sums of totals}` adds the values of an insert to an existing row, `{summed totals}` adds up
     rows, and `{figures of totals}` lists what is added up. `{unequal totals}` is true if one of the
     sums is not zero: it is for a query that subtracts figures from the totals, where zero shows

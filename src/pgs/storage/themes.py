@@ -42,7 +42,8 @@ async def find_logo(reader: Reader, partner_id: str, environment: Environment) -
 def put_theme(partner_id: str, environment: Environment, stored: StoredTheme) -> Stmt:
     """Return the statement that writes a theme.
 
-    It conflicts if there is a row whose revision is not one less than the theme's.
+    If the environment already has a theme, `stored` must have the next revision. Otherwise the
+    statement conflicts.
     """
     theme = stored.theme
     logo = theme.logo

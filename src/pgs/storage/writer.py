@@ -73,8 +73,8 @@ class Commits(Protocol):
     """Whether the engine has ever found its data damaged."""
 
     session: int
-    """The number of the session with the database. A job keeps the number that was
-    current when the job was submitted."""
+    """The number of the session with the database. A job keeps the number that was current when the
+    job was submitted."""
 
     def commit(self, jobs: Sequence[Job]) -> None:
         """Commit a group, and set the result of each job."""

@@ -22,6 +22,8 @@ class NudgeTask:
 
     Only the courier logs tries and counts failures in a row. It handles one message at a time,
     however many nudges are in flight.
+
+    When this node gives the partner up, the task is cancelled at any point, even during a try.
     """
 
     def __init__(

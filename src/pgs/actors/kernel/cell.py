@@ -99,7 +99,8 @@ class Cell:
 
         The message may wait for `within` seconds. There is room for `reserve` messages beyond the
         mailbox's limit. Raises `Overloaded` when there is no room or the service is stopping,
-        `Degraded` while the partner is degraded, and `NotOwned` when the partner was given up.
+        `Degraded` while the partner is degraded, `NotOwned` when the partner was given up, and
+        `RuntimeError` when this cell was closed after its actor had ended.
         """
         if self.retired:
             if self._given_up is not None:
@@ -292,11 +293,11 @@ class Cell:
     # --- failures
 
     def _refused(self, error: Exception, envelope: Envelope) -> bool:
-        """Fail an ask whose error changed nothing, and return True; otherwise return False.
+        """Fail an ask whose error left the state intact, and return True; otherwise return False.
 
-        Nothing was changed if there was no room, or if the ask's write failed. Any other error, and
-        any error of an event, ends this life of the actor. An event is then lost; only the rows
-        show the change that it reported.
+        The state is intact if there was no room, or if a write of the ask failed. Earlier commits
+        of the same ask stay in the rows. Any other error, and any error of an event, ends this life
+        of the actor. An event is then lost; only the rows show the change that it reported.
         """
         if not envelope.is_ask:
             return False

@@ -27,7 +27,8 @@ class Overloaded(Exception):
     """The message was refused and nothing was done.
 
     The mailbox, the writer or a table's list of held commands was full, the deadline passed while
-    the message waited, or the service is stopping.
+    the message waited, or the service is stopping. If the handler makes several commits, it may
+    have made the first ones: see `Actor`.
     """
 
 
@@ -134,8 +135,9 @@ class Actor(Protocol):
     """The owner of some state. `receive` handles one message at a time; `load` reads rows.
 
     If `receive` raises `Overloaded`, `WriterFull` or `WriteFailed` on an ask, nothing was done and
-    the state is intact: only that ask fails. Any other exception, and any exception on an event,
-    ends this life of the actor.
+    the state is intact: only that ask fails. But a handler that makes several commits may have made
+    the first ones. Their rows stay, and the state must be intact all the same. Any other exception,
+    and any exception on an event, ends this life of the actor.
     """
 
     async def load(self) -> None:

@@ -25,8 +25,9 @@ class Flight:
        failed. The courier logs the last try. If `counts` is true, the last try also changes the
        endpoint's count of failures in a row.
     5. Cut short: its endpoint was saved again, the endpoint or the account was switched off, its
-       courier broke, the service stops, or an error of the service broke its task. A running try
-       still finishes and is logged, except after an error of its task. No further try begins.
+       courier broke, the service stops, an error of the service broke its task, or this node gave
+       the partner up. No further try begins. A running try still finishes and is logged, except in
+       the last two cases.
 
     A lone try takes no in-flight slot and never changes the count of failures in a row. A test
     event has no match.

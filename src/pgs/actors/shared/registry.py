@@ -166,7 +166,8 @@ class Registry:
     def _is_news(self, account: Account) -> bool:
         """Return whether an account that was read is neither known nor about to be published.
 
-        Its actor may have published this version or a later one while the rows were being read.
+        An account counts as known if this version of it or a later one is published. Its actor may
+        have published that version while the rows were being read.
         """
         known = self._accounts.get(account.partner_id)
         is_older = known is not None and known.version > account.version

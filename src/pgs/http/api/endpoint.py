@@ -205,5 +205,5 @@ class Endpoint(msgspec.Struct, frozen=True):
     """The reason code of the answer when a read of the service's data fails."""
 
     elsewhere: tuple[str, ...] = ()
-    """The reason codes that this call answers with their second status (`ErrorKind.elsewhere`).
-    Calls with a session token use the second status of every reason that has one."""
+    """The reason codes that this call answers with `ErrorKind.elsewhere`, the second of the two
+    statuses that such a code has. Calls with a session token do so for every such code."""

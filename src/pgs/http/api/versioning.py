@@ -59,9 +59,9 @@ def from_version(
 ) -> BadRequest | None:
     """Rename a body's fields from the names of a version to the names of the oldest version.
 
-    A renamed field counts only under the name that it has in `version`. A field under its older
-    name is removed, since `version` does not have that name, and unknown fields are ignored. If the
-    body has both names, return a refusal.
+    A renamed field counts only under the name that it has in `version`. If the body has the field
+    only under its oldest name, the field is removed: `version` does not know that name, and unknown
+    fields are ignored. If the body has the field under both names, return a refusal.
     """
     names = names_in(version, versions).get(kind, {}) if versions.renames else {}
     for old, new in names.items():

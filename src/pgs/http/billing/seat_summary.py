@@ -27,8 +27,8 @@ SEATS_MAX: Final = 200_000
 class SeatFigures(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Seats that were booked, and their money in US cents. `confirmed` includes refunded seats.
 
-    The stakes equal the sum of payouts, refunds, rake and open stakes. The payouts are the parts of
-    these seats' own stakes that were paid out, whichever player received them.
+    The stakes equal the sum of payouts, refunds, rake and open stakes. The payouts are what was
+    paid out of these seats' stakes, even if the player of another seat received the money.
     """
 
     seats: int

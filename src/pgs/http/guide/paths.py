@@ -34,7 +34,8 @@ _ALIKE_CHARS: Final = 64
 def guess_path(path: str, others: frozenset[str] = frozenset()) -> str | None:
     """Return the declared path that was most likely meant, or None.
 
-    `others` are paths besides those of the calls. The result repeats nothing of the request's path.
+    `others` are paths besides those of the calls. A call's path is returned with its `{names}`, so
+    no id of the request appears in the result.
     """
     for changed in (f"{path}/", *_put_right(path)):
         if changed in others:

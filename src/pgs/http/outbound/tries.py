@@ -153,8 +153,9 @@ class Outbound:
                 stream.expect_body(BODY_MAX - len(response.body))
             await answer.aclose()
         except httpcore.RemoteProtocolError as error:
-            # The parser's error refers to itself through a frame of its traceback. Without this
-            # line only the garbage collector could free the connection, which other frames hold.
+            # The parser's error refers to itself through a frame of its traceback, and other frames
+            # of that traceback hold the connection. Remove the traceback, because otherwise only
+            # the garbage collector could free the connection.
             if error.__cause__ is not None:
                 error.__cause__.__traceback__ = None
             raise NoResponse(NOT_HTTP) from None

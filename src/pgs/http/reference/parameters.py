@@ -79,7 +79,7 @@ _REQUIRED: Final = frozenset({"from", "to", "gameId", "environment"})
 requires the parameter. `_OPTIONAL` and `_is_required` have the exceptions."""
 
 _OPTIONAL: Final = frozenset({("/partner/admin/readiness", "gameId")})
-"""The exceptions from `_REQUIRED`, by path and parameter."""
+"""Exceptions from `_REQUIRED`, by path and parameter. `_is_required` has another one."""
 
 VERSION: Final[dict[str, Any]] = {
     "name": "X-Service-Api-Version",

@@ -123,7 +123,10 @@ class LaneConnection:
             self._input.wake()
 
     def leave(self) -> None:
-        """Forget the input of the connection. Every connection calls this at its end."""
+        """Forget the input of the connection.
+
+        `GuardedServer` calls this once, when the connection ends or leaves the lane.
+        """
         self._lane.inputs.leave(self._fd, self._input)
 
     def end(self) -> None:

@@ -38,7 +38,7 @@ PARTNERS = 20
 that the terminal can show progress after each call."""
 
 PAGE = 1000
-"""Invoices, or lines, in one answer. An answer with 1,000 invoices has some 300 KB."""
+"""Invoices, or lines, in one answer. An answer with 1,000 invoices has some 300 kB."""
 
 NO_MONTH = BadRequest("the month must be written like 202611 and must have begun")
 

@@ -215,9 +215,9 @@ def take(session: WritingSession, name: str, number: int, shards: Collection[int
     """Lock those of `shards` that nobody has locked, and commit that this session owns them.
 
     None of `shards` may be held by this session already: PostgreSQL would count a second lock, and
-    a single unlock would not release the shard.
-    The caller must read the partners of these shards after this, in new statements, because an
-    older snapshot may lack the last commits of the previous owner.
+    a single unlock would not release the shard. The caller must read the partners of these shards
+    after this, in new statements, because an older snapshot may lack the last commits of the
+    previous owner.
     """
     run = session.connection.command
     granted = [int(shard) for (shard,) in run(_LOCK, _array(sorted(shards)))]

@@ -40,8 +40,8 @@ TOLD: Final = frozenset(
         "terms.insert_terms",
     }
 )
-"""The statements that change what every node holds in memory. Every transaction that
-changes an account contains one of the two that begin with `accounts`."""
+"""The statements that change what every node holds in memory. Every transaction that changes an
+account contains one of the two that begin with `accounts`."""
 
 TELL: Final[tuple[Statement, Values]] = (
     Statement(

@@ -42,9 +42,8 @@ def restore(source: Path, folder: Path, key_file: Path, at: int) -> Restored:
 
     `source` is a backup's folder, another folder with `pgs.db`, or the file of a database, with its
     log if it has one. It is not changed. If it has a key ring, the ring is used too, unless
-    `key_file` holds all of its keys. `at`, in epoch seconds, becomes part of the name
-    of the folder with the replaced files. Raises `BadSource`, `DataFolderInUse`, `SchemaNewer` and
-    `StoreOutage`.
+    `key_file` holds all of its keys. `at`, in epoch seconds, becomes part of the name of the folder
+    with the replaced files. Raises `BadSource`, `DataFolderInUse`, `SchemaNewer` and `StoreOutage`.
     """
     lock = DataLock(folder)
     try:
