@@ -4,7 +4,7 @@ scripts/bench_nudges.py starts it. The first line of its input holds a certifica
 the host names that can hang. It prints its port. Then it takes three orders and answers `ok` to
 each:
 
-- `hang`: those names read calls and never answer them;
+- `hang`: from now on, calls for the names that can hang are read and never answered;
 - `answer`: the program closes the connections that hang, and all names answer;
 - `keep`: from now on a connection stays open after an answer. Until then each is closed.
 

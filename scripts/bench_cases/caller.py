@@ -48,7 +48,7 @@ class Outcome:
     ) -> bool:
         """Count a connection's answer; if it asks for a repetition, add the request to `waiting`.
 
-        Return whether it does.
+        Return whether the answer asks for a repetition.
         """
         again_s = answered.repeat_after_s()
         if again_s is not None:

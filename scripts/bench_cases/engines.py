@@ -82,8 +82,9 @@ def measure(setting: Setting, progress: Progress) -> dict[str, Cost]:
     """Return the costs of each case. Raises `Failed`, `Missing`, `NoAnswers` and `NotStarted`.
 
     Each round measures every case, and each round begins with another case. All processes keep
-    running. Meanwhile each node of the other cases makes about three beats and four looks a second.
-    What these cost the database is counted in the case that is measured.
+    running, so the nodes of the other cases use the database meanwhile: each commits a beat about
+    three times a second, and looks at the other nodes about four times (docs/clusters.md). What
+    this costs the database is counted in the case that is measured.
     """
     database = Database(setting.folder)
     running: list[Server] = []

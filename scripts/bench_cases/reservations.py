@@ -12,7 +12,7 @@ COLYSEUS = "Colyseus"
 
 
 def reservations(server: Server) -> Iterator[bytes]:
-    """Return calls that reserve seats, without an end."""
+    """Return an endless series of calls, each of which reserves a seat."""
     for number in itertools.count():
         body = msgspec.json.encode({"playerId": f"p{number}"})
         yield post(server.address, "/matchmake/joinOrCreate/pair", body)

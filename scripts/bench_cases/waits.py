@@ -15,8 +15,8 @@ from pgs.operator.ready_partners import ReadyPartner
 TITLE = "How long a seat takes"
 PARTNERS = 200
 BURST = 300  # seats in one burst: what a partner's bucket holds
-# Pairs of a run at the highest rate and one at half of it. A run takes about a second, and the p99
-# of so short a run depends on what else the machine does in that second.
+# How many pairs of runs: the first run at the highest rate, the second at half of that rate. A run
+# takes about a second, and the p99 of so short a run depends on what else the machine does then.
 PAIRS = 3
 
 
@@ -24,7 +24,7 @@ PAIRS = 3
 class Waits:
     """The highest rates of seats a second, the runs at half of them, and the bursts' last answers.
 
-    `half`: the run at half the rate of the same place in `highest`. `bursts_s`: seconds from the
+    `half`: runs at half the rates of `highest`, in the same order. `bursts_s`: seconds from the
     first request of a burst until its last answer, burst by burst.
     """
 

@@ -18,10 +18,10 @@ class Window(msgspec.Struct, frozen=True):
 
 
 def longest_gap(answers: Sequence[float], begin: float, end: float) -> float:
-    """Return the longest time without an answer that overlaps a window, in seconds.
+    """Return the longest gap between answers, in seconds, of those gaps that overlap a window.
 
-    `answers` are in order. If there is none before the window, the time counts from `begin`; if
-    there is none after it, until `end`.
+    `answers` are in order. If no answer comes before the window, the first gap begins at `begin`.
+    If no answer comes after the window, the last gap ends at `end`.
     """
     first, last = bisect_left(answers, begin), bisect_right(answers, end)
     marks = [

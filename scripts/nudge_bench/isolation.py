@@ -85,8 +85,9 @@ async def measure_isolation(plan: Isolation, progress: Progress) -> list[tuple[R
                 if (found[hang].unanswered > 0) is not hang and plan.settle_s > TRY_TIMEOUT_S:
                     raise Failed(f"{found[hang].unanswered} tries without an answer")
                 await others.order("answer")
-                # Polled: an event tells of the last delivery only in a stop of the service.
-                while len(core.parts.deliveries):  # noqa: ASYNC110  deliveries have no event
+                # Polled: there is an event for the end of the last delivery only while the service
+                # is stopping.
+                while len(core.parts.deliveries):  # noqa: ASYNC110
                     await trio.sleep(0.1)
                 progress.advance(task)
             pairs.append((found[False], found[True]))

@@ -23,7 +23,7 @@ _SECONDS = {"slow": 1.0, "pending": 60.0}
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """How often a fault happens, from 0 to 1, and its seconds."""
+    """How often a fault happens, from 0 to 1, and for how many seconds at most."""
 
     share: float
     seconds: float

@@ -193,7 +193,10 @@ export class RangeTooExpensive extends BadRequest {
   override name = 'RangeTooExpensive';
 }
 
-/** The range ends after `fields.latestDay`, the newest final day. */
+/**
+ * The range ends after `fields.latestDay`, the newest final day. The figures of a final day never
+ * change. Those of later days still may.
+ */
 export class DayNotFinal extends BadRequest {
   static readonly code = 'day_not_final';
   override name = 'DayNotFinal';

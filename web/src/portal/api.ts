@@ -72,7 +72,7 @@ export interface Versus {
   yours: string;
 }
 
-/** What a change by somebody else means for a write. */
+/** How a write is combined with what somebody else has saved meanwhile. */
 export interface Merge {
   /** Reads again; returns what both people have changed. If that is nothing, nobody is asked. */
   compare(): Promise<Versus[]>;

@@ -38,7 +38,7 @@ const LATEST = 5;
 
 /** What an account has and what it lacks for a match in an environment. */
 export interface Standing {
-  /** The game of that match, which the service chooses: one that is on, if there is one. */
+  /** The game of `readiness`. The service chooses it: one that is on, if there is one. */
   game: Game | null;
   readiness: Readiness | null;
   /** How many keys of the environment work. */

@@ -232,7 +232,10 @@ class RangeTooExpensive(BadRequest, code="range_too_expensive"):
 
 
 class DayNotFinal(BadRequest, code="day_not_final"):
-    """The range ends after `fields["latestDay"]`, the newest final day."""
+    """The range ends after `fields["latestDay"]`, the newest final day.
+
+    The figures of a final day never change. Those of later days still may.
+    """
 
 
 class InvoiceNotFound(NotFound, code="invoice_not_found"):

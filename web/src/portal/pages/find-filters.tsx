@@ -65,7 +65,10 @@ export interface Known {
   tiers: Choices;
 }
 
-/** The choices, with the chosen one, which may not be among them: a tier can be taken away. */
+/**
+ * The choices. The chosen one is added if it is missing, because a tier that was chosen earlier can
+ * have been taken away.
+ */
 const withChosen = (all: string, choices: Choices, value: string): Choices => [
   ['', all],
   ...choices,

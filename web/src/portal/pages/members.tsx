@@ -236,8 +236,8 @@ interface AuthenticatorProps {
   onReset: (() => void) | null;
 }
 
-// Wrong codes lock a pending authenticator too, in the end until somebody resets it. So Reset is
-// offered even if no authenticator is connected.
+// Wrong codes lock a pending authenticator too: at first for a while, and after several locks until
+// somebody resets it. So Reset is offered even if no authenticator is connected.
 function Authenticator({ member, busy, onReset }: AuthenticatorProps) {
   const { email, hasAuthenticator } = member;
   return (

@@ -34,8 +34,8 @@ export interface List<T> {
 
 /**
  * Reads `path`, whose answers have their entries under `name`. `all`: reads on to the end, for a
- * search over all of them. `size`: how many entries are read at once. After a failure it is read
- * again, as `useReadingOf` does.
+ * search over all of them. `size`: how many entries are read at once. Reads again after a failure,
+ * as `useReadingOf` does.
  */
 export function useList<T>(
   api: Api,

@@ -21,8 +21,8 @@ export const canBeRead = (text: string, background: string) =>
   contrast(text, background) >= CONTRAST_MIN;
 
 /**
- * Returns the text colour with the least share of black or of white that can be read on the
- * background, or null if `text` or `background` is no colour.
+ * Returns the text colour, mixed with as little black or white as makes it readable on the
+ * background. Returns null if `text` or `background` is no colour.
  */
 export function mendedText(text: string, background: string): string | null {
   if (!isColour(text) || !isColour(background)) return null;
