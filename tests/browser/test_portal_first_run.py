@@ -84,10 +84,10 @@ def test_a_new_admin_goes_from_the_invite_to_a_decided_match(
     _connect_and_take_the_key(new)
 
     new.stands_at("Home")
-    page.get_by_text("Three steps are left to your first test match.").wait_for()
+    page.get_by_text("Three steps are left before your first test match.").wait_for()
     assert axe_faults_in_both_schemes(page) == []
     new.press("Turn on Tic-tac-toe")
-    page.get_by_text("Two steps are left to your first test match.").wait_for()
+    page.get_by_text("Two steps are left before your first test match.").wait_for()
     page.get_by_role("link", name="Read and agree").click()
     new.stands_at("Rake terms")
     page.get_by_label("I have read it").check()

@@ -125,5 +125,5 @@ test('a day is compared with the others only if something was played', () => {
     barSays(days as UsageDay[], days[index] as UsageDay, 'matches').said;
   assert.equal(said(0), '0 matches.');
   assert.equal(said(1), '3 matches, the most of these days.');
-  assert.equal(said(3), '1 match, as on a mean day.');
+  assert.equal(said(3), '1 match, as on an average day.');
 });

@@ -91,7 +91,7 @@ test('a text that cannot be read is mended with the least change', () => {
 
 test('a page without invoices says when the first one comes, and what it bills', () => {
   const inNovember = firstSays('live', Date.UTC(2026, 10, 24));
-  assert.match(inNovember, /decided in November 2026 is billed on Tuesday 1 December/);
+  assert.match(inNovember, /decided in November 2026 are billed on Tuesday 1 December/);
   assert.match(firstSays('live', Date.UTC(2027, 0, 31)), /billed on Monday 1 February/);
   assert.match(firstSays('test', Date.UTC(2026, 1, 1)), /Sunday 1 March.*In test it is/);
 });

@@ -16,7 +16,7 @@ test('three failures in a row have a banner, and a webhook that is off the most 
     bannersOf('test', { ...NOTHING, webhook: { enabled, consecutiveFailures } });
   assert.deepEqual(titles(true, 2), []);
   assert.equal(titles(true, 3)[0]!.title, 'Webhook in test: 3 nudges in a row failed.');
-  assert.equal(titles(true, 9)[0]!.says, '1 more failure and it is switched off.');
+  assert.equal(titles(true, 9)[0]!.says, 'After 1 more failure the webhook is switched off.');
   assert.equal(titles(false, 10)[0]!.bad, true);
 });
 

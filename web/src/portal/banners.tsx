@@ -75,23 +75,25 @@ function ofWebhook(environment: Environment, webhook: Webhook | undefined): Bann
       ...at,
       bad: false,
       title: `Webhook in ${environment}: ${many(failed, 'nudge')} in a row failed.`,
-      says: `${many(left, 'more failure')} and it is switched off.`,
+      says: `After ${many(left, 'more failure')} the webhook is switched off.`,
       act: 'See why',
     },
   ];
 }
 
 function ofPrices(environment: Environment, tiers: readonly Tier[]): Banner[] {
-  const outside = tiers.filter((tier) => tier.priceUsdCents !== undefined && !tier.inForce);
-  if (outside.length === 0) return [];
-  const names = outside.map(({ name }) => name).join(', ');
-  const title =
-    outside.length === 1
-      ? `A price in ${environment} lies outside its floor and prize.`
-      : `${outside.length} prices in ${environment} lie outside their floors and prizes.`;
-  const charged = outside.length === 1 ? 'charges its floor' : 'charge their floors';
-  const says = `${names} ${charged} until it is set again.`;
-  return [{ environment, page: 'prices', bad: true, title, says, act: 'Set it' }];
+  const stale = tiers.filter((tier) => tier.priceUsdCents !== undefined && !tier.inForce);
+  if (stale.length === 0) return [];
+  const names = stale.map(({ name }) => name).join(', ');
+  const one = stale.length === 1;
+  const title = one
+    ? `A price in ${environment} is not charged, since its tier has changed.`
+    : `${stale.length} prices in ${environment} are not charged, since their tiers have changed.`;
+  const says = one
+    ? `${names} charges its floor until its price is set again.`
+    : `${names} charge their floors until their prices are set again.`;
+  const act = one ? 'Set it' : 'Set them';
+  return [{ environment, page: 'prices', bad: true, title, says, act }];
 }
 
 function ofKeys(environment: Environment, keys: readonly Key[]): Banner[] {

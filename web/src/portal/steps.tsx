@@ -49,8 +49,8 @@ const WORDS: Record<string, Words> = {
   },
   prices_in_bounds: {
     done: 'Prices lie between floor and prize',
-    open: 'Set a price that lies outside its tier',
-    says: 'Seats at that tier are refused until it is set again.',
+    open: 'Replace prices that lie outside floor and prize',
+    says: 'Until then a seat costs the floor, and a call with the old price is refused.',
     button: 'Set the prices',
     needs: 'admin',
   },

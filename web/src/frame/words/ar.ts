@@ -113,7 +113,7 @@ export const catalogue: Catalogue = {
   'unreachable.text': 'جارٍ المحاولة من جديد. مقعدك ومباراتك محفوظان لك.',
   'unreachable.button': 'حاول الآن',
   'replaced.title': 'مفتوحة في نافذة أخرى',
-  'replaced.text': 'أنت تلعب في تبويب أو نافذة أخرى، وساعتك تعمل هناك.',
+  'replaced.text': 'يمكنك اللعب في نافذة واحدة فقط. قد تكون ساعتك تعمل.',
   'replaced.button': 'العب هنا',
   'expired.title': 'انتهت جلستك',
   'expired.text':

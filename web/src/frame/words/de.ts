@@ -91,7 +91,7 @@ export const catalogue: Catalogue = {
   'unreachable.text': 'Es wird weiter versucht. Platz und Partie bleiben Ihnen erhalten.',
   'unreachable.button': 'Jetzt versuchen',
   'replaced.title': 'In einem anderen Fenster offen',
-  'replaced.text': 'Sie spielen in einem anderen Fenster. Dort läuft Ihre Uhr.',
+  'replaced.text': 'Sie können nur in einem Fenster spielen. Vielleicht läuft Ihre Uhr.',
   'replaced.button': 'Hier weiterspielen',
   'expired.title': 'Ihre Sitzung ist abgelaufen',
   'expired.text':

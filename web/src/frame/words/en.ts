@@ -90,7 +90,7 @@ export const en = {
   'unreachable.text': 'Trying again automatically. A seat or match that you have stays yours.',
   'unreachable.button': 'Try now',
   'replaced.title': 'Open in another window',
-  'replaced.text': 'You are playing in another tab or window. Your clock is running there.',
+  'replaced.text': 'You can play in only one window. Your clock may be running.',
   'replaced.button': 'Play here instead',
   'expired.title': 'Your session has run out',
   'expired.text':

@@ -90,7 +90,7 @@ export const catalogue: Catalogue = {
   'unreachable.text': 'Se sigue intentando. Conserva su asiento o su partida.',
   'unreachable.button': 'Intentar ahora',
   'replaced.title': 'Abierto en otra ventana',
-  'replaced.text': 'Está jugando en otra pestaña o ventana. Allí corre su reloj.',
+  'replaced.text': 'Solo puede jugar en una ventana. Es posible que su reloj corra.',
   'replaced.button': 'Jugar aquí',
   'expired.title': 'Su sesión ha caducado',
   'expired.text':

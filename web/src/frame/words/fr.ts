@@ -90,7 +90,7 @@ export const catalogue: Catalogue = {
   'unreachable.text': 'Nouvelle tentative en cours. Votre place et votre partie sont conservées.',
   'unreachable.button': 'Essayer maintenant',
   'replaced.title': 'Ouvert dans une autre fenêtre',
-  'replaced.text': 'Vous jouez dans un autre onglet ou une autre fenêtre. Votre pendule y tourne.',
+  'replaced.text': 'Vous ne pouvez jouer que dans une fenêtre. Votre pendule tourne peut-être.',
   'replaced.button': 'Jouer ici',
   'expired.title': 'Votre session a expiré',
   'expired.text':

@@ -70,9 +70,10 @@ function seatSteps(life: Life, seat: Seat, first: boolean, nameOf: NameOf): Stor
 function whyPaired(life: Life): string {
   const { pairing } = life.match;
   const begins = pairing?.begins === undefined ? '' : ` ${pairing.begins} begins.`;
-  const older = life.match.seats[0]?.playerId ?? '';
+  const [older, newer] = life.match.seats.map(({ playerId }) => playerId);
   if (pairing?.rule === 'test.v1') {
-    return `${older} had waited longest of the other players at this game and tier.${begins}`;
+    const could = `Of all players whom ${newer} could meet at this game and tier`;
+    return `${could}, ${older} had waited longest.${begins}`;
   }
   if (pairing?.rule === 'together.v1') return `“Try it” seated the two together.${begins}`;
   if (pairing?.rule === 'live.v1') {

@@ -234,12 +234,13 @@ function Nothing({ searched, environment, ...line }: NothingProps) {
     );
   }
   const match = found.matches[0];
+  const at = match?.endedAt ?? match?.startedAt;
   const there = `${linkTo(other, 'find')}?q=${encodeURIComponent(searched.text)}`;
   return (
     <Note tone={other}>
       Found in <strong>{other}</strong>:{' '}
       <a href={there}>{countOfFound(found)}</a>
-      {match && `, the latest match of ${timeOf(match.endedAt ?? match.startedAt, 'now')}`}.
+      {at !== undefined && `, the latest match of ${timeOf(at)}`}.
     </Note>
   );
 }

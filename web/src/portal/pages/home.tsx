@@ -52,8 +52,8 @@ function Answer({ needed, advised, environment, failures, active }: HomeAnswerPr
   const more =
     worth === 0
       ? ''
-      : ` ${NUMBERS[worth] ?? worth} more ${worth === 1 ? 'is' : 'are'} worth doing before your ` +
-        'site embeds the frame.';
+      : ` ${NUMBERS[worth] ?? worth} more ${worth === 1 ? 'step is' : 'steps are'} worth taking ` +
+        'before your site embeds the frame.';
   if (open.length === 0) {
     return (
       <>
@@ -80,8 +80,8 @@ function Answer({ needed, advised, environment, failures, active }: HomeAnswerPr
   return (
     <>
       <strong>
-        {inWords(yours, 'step')} {yours === 1 ? 'is' : 'are'} left to your first {environment}{' '}
-        match.
+        {inWords(yours, 'step')} {yours === 1 ? 'is' : 'are'} left before your first{' '}
+        {environment} match.
       </strong>
       {more}
     </>

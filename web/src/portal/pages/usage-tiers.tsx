@@ -16,7 +16,6 @@ const COLUMNS: Columns<keyof SeatFigures> = [
   ['payoutsUsdCents', 'Payouts'],
   ['refundsUsdCents', 'Refunds'],
   ['rakeUsdCents', 'Rake'],
-  ['openUsdCents', 'Open'],
 ];
 
 export function KeepTiers({ seats }: { seats: SeatSummary }) {

@@ -92,14 +92,10 @@ const isNothing = ({ usage, seats }: Figures) =>
   usage !== null ? usage.totals.seats === 0 : seats?.totals.seats === 0;
 
 function SeatsAnswer({ seats: { totals } }: { seats: SeatSummary }) {
-  const open = totals.openUsdCents;
   return (
     <>
-      <strong>
-        {many(totals.seats, 'seat was', 'seats were')} paid;{' '}
-        {open === 0 ? 'nothing is open' : `${dollars(open)} is open`}.
-      </strong>{' '}
-      Each stake went out again as payout, refund or rake.
+      <strong>{many(totals.seats, 'seat was', 'seats were')} paid.</strong> Each stake went out
+      again as payout, refund or rake.
     </>
   );
 }

@@ -8,7 +8,7 @@ import { Button } from '../parts/button';
 import { Card } from '../parts/card';
 import { Question, ShownOnce } from '../parts/dialog';
 import type { Will } from '../parts/dialog';
-import { timeOf } from '../parts/format';
+import { many, timeOf } from '../parts/format';
 import { useList } from '../parts/list';
 import { Empty } from '../parts/note';
 import { Ago } from '../parts/time';
@@ -39,7 +39,7 @@ function failedSays(newest: Attempt, saved: number) {
       <strong>
         The last {newest.test ? 'test event' : 'try'} failed: it {toldOf(newest)}.
       </strong>{' '}
-      Nudges go there all the same.
+      Nudges are sent to this address all the same.
     </>
   );
 }
@@ -74,10 +74,10 @@ export function answerOf(
       <>
         <strong>
           {failing === 1 ? 'The last nudge' : `${failing} nudges in a row`} failed
-          {last === undefined ? '' : `: it ${toldOf(last)}`}.
+          {last && `${failing === 1 ? ': it' : '; the last one'} ${toldOf(last)}`}.
         </strong>{' '}
-        {FAILURES_MAX - failing} more and it is switched off. No result is lost; they wait in the
-        feed.
+        After {many(FAILURES_MAX - failing, 'more failure')} the webhook is switched off. No result
+        is lost: all results wait in the feed.
       </>
     );
   }

@@ -73,9 +73,9 @@ export function firstSays(environment: string, now = Date.now()): string {
   const next = plusDays(`${month}01`, 31).slice(0, 6);
   const practice = environment === 'test' ? ' In test it is for practice.' : '';
   return (
-    `What is decided in ${monthOf(`${month}01`)} is billed on ${longDay(`${next}01`)}, once the ` +
-    'money of every match is recorded: the rake by day, game and tier. A month without decided ' +
-    `matches has no invoice.${practice}`
+    `Matches decided in ${monthOf(`${month}01`)} are billed on ${longDay(`${next}01`)}, once all ` +
+    'their money is recorded. The invoice lists the rake by day, game and tier. A month without ' +
+    `decided matches has no invoice.${practice}`
   );
 }
 

@@ -34,7 +34,6 @@ export interface SeatFigures {
   payoutsUsdCents: number;
   refundsUsdCents: number;
   rakeUsdCents: number;
-  openUsdCents: number;
 }
 
 export interface SeatSummary {
@@ -101,8 +100,8 @@ function placeOf(days: readonly UsageDay[], picked: UsageDay, measure: Measure):
   if (value === least) return ', the least of these days';
   const mean = values.reduce((sum, one) => sum + one, 0) / values.length;
   const apart = Math.round((value / mean - 1) * 100);
-  if (apart === 0) return ', as on a mean day';
-  return `, ${Math.abs(apart)} % ${apart > 0 ? 'above' : 'below'} the mean`;
+  if (apart === 0) return ', as on an average day';
+  return `, ${Math.abs(apart)} % ${apart > 0 ? 'above' : 'below'} the average`;
 }
 
 /** The picked bar as a sentence, with its day separate. */
