@@ -58,7 +58,6 @@ from rich.progress import Progress
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 ROUNDS, CALLS = 9, 4000
 QUICK_ROUNDS, QUICK_CALLS = 2, 400
-FEED_ROUNDS = 3  # more rounds need more partners, whose rows would not all stay in memory
 INSTRUCTED_ROUNDS = 3  # more would tell nothing new: a server's rounds differ by 2 %
 
 
@@ -145,9 +144,9 @@ def _run(
                 counted = instructions.measure(setting, progress)
                 return instructions.TITLE, *instructions_section(counted, turns, few)
             case Case.FEED:
-                turns = min(rounds, FEED_ROUNDS)
-                setting = prepare(folder, feed.partners(turns, calls), turns, calls)
-                return feed.TITLE, *report.feed_section(feed.measure(setting, progress), calls)
+                count = max(feed.AGAIN_SHARE, feed.PARTNERS * calls // CALLS)
+                setting = prepare(folder, count, rounds, calls)
+                return feed.TITLE, *report.feed_section(feed.measure(setting, progress))
             case Case.WAITS:
                 setting = prepare(folder, waits.PARTNERS, rounds, calls)
                 found = waits.measure(setting, progress)

@@ -1,4 +1,4 @@
-"""Pages of the feed that are made of rows kept in memory equal those read from the database."""
+"""Pages of the feed that are made of rows in memory equal those that are read from the database."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -118,7 +118,7 @@ async def test_a_row_that_changes_is_shown_anew_although_it_was_kept(
         assert [row.outcome for row in second.results] == ["started"] * 2 + ["ended"] * 2
 
 
-async def test_a_page_that_was_read_before_reads_positions_only(
+async def test_a_page_that_was_read_twice_reads_positions_only(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -132,9 +132,26 @@ async def test_a_page_that_was_read_before_reads_positions_only(
             return await type(reader).all(reader, name, **params)
 
         with patch.object(reader, "all", noted):
-            first, second = await page_of(asked), await page_of(asked)
-        assert read == ["results.page", "results.positions"]
-        assert encode(first) == encode(second)
+            pages = [await page_of(asked) for _ in range(3)]
+        assert read == ["results.page", "results.page", "results.positions"]
+        assert len({encode(page) for page in pages}) == 1
+
+
+async def test_rows_that_a_reader_passes_once_are_not_kept(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        principal = await key_for(s)
+        cursor: dict[str, str] = {}
+        for player in ("alice", "bob", "carol", "dave", "erin", "frank"):
+            await s.seat(player)
+        for _ in range(3):
+            page = await page_of(call(s, principal, limit="2", **cursor))
+            cursor = {"cursor": page.next_cursor}
+            assert len(page.results) == 2
+        assert len(s.parts.feed_rows) == 0
+        await page_of(call(s, principal))
+        assert len(s.parts.feed_rows) == 6
 
 
 async def test_the_rows_of_two_feeds_are_kept_apart(

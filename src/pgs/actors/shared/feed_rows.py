@@ -1,7 +1,10 @@
-"""Recently read rows of the results feeds, as the feed shows them.
+"""Rows of the results feeds that are read again and again, as the feed shows them.
 
 With each change a row moves to the end of its feed and gets a new position. So a kept row is right
 as long as the database still has a row at its position.
+
+Most backends read each row once. Keeping such a row would cost a quarter of reading it, so the
+first read of a row only notes how far its feed has been read.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +33,7 @@ class FeedRows(Generic[R]):
         self._young: dict[Feed, dict[int, R]] = {}
         self._old: dict[Feed, dict[int, R]] = {}
         self._last: dict[Feed, int] = {}  # the highest position that was kept
+        self._read: dict[Feed, int] = {}  # the highest position that was read
 
     def reaches(self, feed: Feed, after: int) -> bool:
         """Return whether memory may hold rows after a position; if not, a look-up is useless."""
@@ -45,6 +49,15 @@ class FeedRows(Generic[R]):
         if aged:
             self.keep(feed, aged)
         return found  # type: ignore[return-value]  # None was ruled out above
+
+    def note(self, feed: Feed, after: int, rows: Mapping[int, R]) -> None:
+        """Note that rows were read after a position; keep them if that part was read before."""
+        if not rows:
+            return
+        read = self._read.get(feed, 0)
+        if after < read:
+            self.keep(feed, rows)
+        self._read[feed] = max(read, *rows)
 
     def keep(self, feed: Feed, rows: Mapping[int, R]) -> None:
         """Keep rows by their positions. Each must have been committed to the database."""
@@ -64,8 +77,9 @@ class FeedRows(Generic[R]):
         for kept in (self._young, self._old):
             for feed in [feed for feed in kept if belongs(feed[0])]:
                 del kept[feed]
-        for feed in [feed for feed in self._last if belongs(feed[0])]:
-            del self._last[feed]
+        for highest in (self._last, self._read):
+            for feed in [feed for feed in highest if belongs(feed[0])]:
+                del highest[feed]
         self._count = sum(map(len, self._young.values()))
 
     def __len__(self) -> int:

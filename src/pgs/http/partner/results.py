@@ -5,7 +5,7 @@ sees every changed row.
 """
 
 import re
-from typing import Annotated, Any, get_args
+from typing import Annotated, get_args
 
 import msgspec
 import structlog
@@ -50,7 +50,7 @@ _TOO_LATE = (
 )
 
 
-class ResultRow(msgspec.Struct, frozen=True, rename="camel"):
+class ResultRow(msgspec.Struct, frozen=True, rename="camel", gc=False):
     """The outcome of a match for one player.
 
     Amounts in US cents; payout, refund and rake are absent until the match's money is recorded.
@@ -88,16 +88,57 @@ class ResultsPage(msgspec.Struct, frozen=True, rename="camel"):
     has_more: bool
 
 
-_REQUIRED = len(ResultRow.__struct_fields__) - len(ResultRow.__struct_defaults__)
-
-
 def result_row(row: Row) -> ResultRow:
     """Return the record of a row of `feed_page`.
 
-    The row has the values of the record's fields, in their order, and then its own position.
+    The row has the values of the record's fields, in their order, and then its own position. The
+    values have names here because loops over them take four times as long: 1.3 instead of 0.3 µs.
     """
-    optional: list[Any] = [UNSET if value is None else value for value in row[_REQUIRED:-1]]
-    return ResultRow(*row[:_REQUIRED], *optional)
+    (
+        match_id,
+        player_id,
+        seat_id,
+        idempotency_key,
+        game_id,
+        tier_id,
+        outcome,
+        stake_usd_cents,
+        updated_at,
+        revision,
+        opponent_player_id,
+        partner_ref,
+        result,
+        end_reason,
+        score,
+        payout_usd_cents,
+        refund_usd_cents,
+        rake_usd_cents,
+        started_at,
+        ended_at,
+        _,
+    ) = row
+    return ResultRow(
+        match_id,
+        player_id,
+        seat_id,
+        idempotency_key,
+        game_id,
+        tier_id,
+        outcome,
+        stake_usd_cents,
+        updated_at,
+        revision,
+        UNSET if opponent_player_id is None else opponent_player_id,
+        UNSET if partner_ref is None else partner_ref,
+        UNSET if result is None else result,
+        UNSET if end_reason is None else end_reason,
+        UNSET if score is None else score,
+        UNSET if payout_usd_cents is None else payout_usd_cents,
+        UNSET if refund_usd_cents is None else refund_usd_cents,
+        UNSET if rake_usd_cents is None else rake_usd_cents,
+        UNSET if started_at is None else started_at,
+        UNSET if ended_at is None else ended_at,
+    )
 
 
 async def read_results(call: Call) -> Answer:
@@ -227,8 +268,8 @@ async def _rows(
 
     Without rows, the position is `after`.
 
-    Rows that were read lately are found by their positions, which costs a tenth of reading their
-    columns and making their records.
+    Rows that are read again and again are found by their positions, which costs a tenth of reading
+    their columns and making their records.
     """
     kept: FeedRows[ResultRow] = parts.feed_rows
     reader = parts.database.reader
@@ -240,7 +281,7 @@ async def _rows(
             return known, shown[-1], len(positions) > limit
     rows = await feed_page(reader, *feed, after, limit + 1)
     made = {row[-1]: result_row(row) for row in rows[:limit]}
-    kept.keep(feed, made)
+    kept.note(feed, after, made)
     return list(made.values()), max(made, default=after), len(rows) > limit
 
 
