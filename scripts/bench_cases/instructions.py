@@ -58,14 +58,13 @@ class Launches:
         return self.mint.total() + self.seat.total()
 
 
-def measure(setting: Setting, progress: Progress) -> dict[str, Launches]:
+def measure(setting: Setting, progress: Progress, *, with_peer: bool = True) -> dict[str, Launches]:
     """Return each server's instructions. Those of the kernel are not counted.
 
     The servers run one after the other, because their figures do not depend on the time. Raises
     `Failed`, `Missing`, `NoAnswers` and `NotStarted`.
     """
     valgrind = find("valgrind", "valgrind")
-    servers.install_peer()
     under = Under(
         [
             valgrind,
@@ -76,12 +75,14 @@ def measure(setting: Setting, progress: Progress) -> dict[str, Launches]:
         ],
         START_S,
     )
-    starts: list[Callable[[], Server]] = [
-        lambda: servers.product(setting.folder, under),
-        lambda: servers.peer(setting.folder, setting.keys, "group", under),
-        lambda: servers.peer(setting.folder, setting.keys, "call", under),
-        lambda: servers.bare(setting.folder, under),
-    ]
+    starts: list[Callable[[], Server]] = [lambda: servers.product(setting.folder, under)]
+    if with_peer:
+        servers.install_peer()
+        starts += [
+            lambda: servers.peer(setting.folder, setting.keys, "group", under),
+            lambda: servers.peer(setting.folder, setting.keys, "call", under),
+        ]
+    starts.append(lambda: servers.bare(setting.folder, under))
     found: dict[str, Launches] = {}
     task = progress.add_task("Instructions", total=len(starts) * (setting.rounds + 1))
     for start in starts:
