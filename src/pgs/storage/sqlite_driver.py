@@ -62,10 +62,13 @@ _KEPT_STATEMENTS: Final = 256
 def opened(address: str, timeout_s: float, factory: type[Connection] = Connection) -> Connection:
     """Return a connection to an existing file, which waits `timeout_s` for a lock of the file.
 
-    Without a `begin`, each statement is a transaction of its own. The address is a `file:` URI,
-    since a path may have bytes that are not UTF-8. Raises `Error`.
+    Only one thread may use the connection at a time. Without a `begin`, each statement is a
+    transaction of its own. The address is a `file:` URI, since a path may have bytes that are not
+    UTF-8. Raises `Error`.
     """
-    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI
+    # Without NOMUTEX, SQLite takes a lock for each value that it binds or returns: 100 rows of the
+    # feed then took 134 to 139 µs to read instead of 105 to 109.
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_NOMUTEX
     connection = factory(address, flags, statementcachesize=_KEPT_STATEMENTS)
     connection.set_busy_timeout(round(timeout_s * 1000))
     # Without this, a statement whose parameters may change its plan is prepared again for each new
