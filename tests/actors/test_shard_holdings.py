@@ -219,8 +219,8 @@ async def test_a_release_closes_sockets_and_forgets_what_the_registers_say_of_th
         for name, wire in wires.items():
             parts.presence.enter(PlayerSocket((name, "test", "ann"), 0, None, wire))
             parts.alarms.set((name, "m_1"), trio.current_time() + 60)
-            for _ in range(2):
-                parts.feed_rows.note((name, "test"), 0, {1: "row"})
+            parts.feed_rows.note((name, "test"), 0, 1)
+            parts.feed_rows.keep((name, "test"), {1: "row"})
             parts.key_uses.note(name, "key", 5)
             parts.settlements.asks.note(name, "seat", "declined", "no", 1)
             assert parts.settlements.asks.begin(name, "other")
@@ -232,8 +232,8 @@ async def test_a_release_closes_sockets_and_forgets_what_the_registers_say_of_th
         assert len(parts.alarms) == 1
         assert parts.feed_rows.find(("acme", "test"), [1]) is None
         assert parts.feed_rows.find(("bravo", "test"), [1]) == ["row"]
-        parts.feed_rows.note(("acme", "test"), 0, {1: "row"})
-        assert parts.feed_rows.find(("acme", "test"), [1]) is None, "it was read once only"
+        assert not parts.feed_rows.note(("acme", "test"), 0, 1), "no row counts as read before"
+        assert parts.feed_rows.note(("bravo", "test"), 0, 1)
         assert parts.settlements.asks.find("acme", "seat").said is None
         assert parts.settlements.asks.find("bravo", "seat").said == "declined"
         assert parts.settlements.asks.begin("acme", "other")

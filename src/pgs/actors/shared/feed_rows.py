@@ -50,14 +50,15 @@ class FeedRows(Generic[R]):
             self.keep(feed, aged)
         return found  # type: ignore[return-value]  # None was ruled out above
 
-    def note(self, feed: Feed, after: int, rows: Mapping[int, R]) -> None:
-        """Note that rows were read after a position; keep them if that part was read before."""
-        if not rows:
-            return
+    def note(self, feed: Feed, after: int, last: int) -> bool:
+        """Note that the rows from `after` to `last` were read; return whether to keep them.
+
+        They are to be kept if some of them were read before.
+        """
         read = self._read.get(feed, 0)
-        if after < read:
-            self.keep(feed, rows)
-        self._read[feed] = max(read, *rows)
+        if last > read:
+            self._read[feed] = last
+        return after < read
 
     def keep(self, feed: Feed, rows: Mapping[int, R]) -> None:
         """Keep rows by their positions. Each must have been committed to the database."""

@@ -280,9 +280,12 @@ async def _rows(
         if known:
             return known, shown[-1], len(positions) > limit
     rows = await feed_page(reader, *feed, after, limit + 1)
-    made = {row[-1]: result_row(row) for row in rows[:limit]}
-    kept.note(feed, after, made)
-    return list(made.values()), max(made, default=after), len(rows) > limit
+    shown_rows = rows[:limit]
+    made = [result_row(row) for row in shown_rows]
+    position = shown_rows[-1][-1] if shown_rows else after
+    if kept.note(feed, after, position):
+        kept.keep(feed, {row[-1]: each for row, each in zip(shown_rows, made, strict=True)})
+    return made, position, len(rows) > limit
 
 
 ENDPOINTS = (
