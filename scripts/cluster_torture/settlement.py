@@ -104,8 +104,9 @@ class Settlement:
             found += differences(ours, books.charges(), books.payouts())
         finally:
             books.close()
+        compared = "The two books differ about" if found else "Both books have the same"
         self.told = (
-            f"Both books have the same {len(ours)} charges and their payouts; posted again: "
+            f"{compared} {len(ours)} charges and their payouts; posted again: "
             f"{theirs['repeatedCharges']} charges, {theirs['repeatedPayouts']} payouts."
         )
         return found

@@ -175,7 +175,7 @@ class _CoreGauges(Collector):
         )
         yield GaugeMetricFamily(
             "pgs_node_beat_age_seconds",
-            "Age of this node's newest beat; 0 if it is the only one",
+            "Age of this node's newest beat; 0 if the service has no nodes",
             value=0.0 if kept is None else min(kept.beat_age(now), 1e9),
         )
         yield CounterMetricFamily(
@@ -228,10 +228,12 @@ class _CoreGauges(Collector):
                 "pgs_settlement_open", "Charges and payouts that are not decided", labels=["kind"]
             ),
             "overdue": GaugeMetricFamily(
-                "pgs_settlement_overdue", "Those open for over a day", labels=["kind"]
+                "pgs_settlement_overdue", "Charges and payouts open for over a day", labels=["kind"]
             ),
             "age": GaugeMetricFamily(
-                "pgs_settlement_oldest_seconds", "Age of the oldest of them", labels=["kind"]
+                "pgs_settlement_oldest_seconds",
+                "Age of the oldest open charge or payout",
+                labels=["kind"],
             ),
         }
         today = parts.clock.now()

@@ -92,6 +92,14 @@ def test_a_load_that_is_refused_is_reported_with_its_times_and_its_failure(
     )
 
 
+def test_a_second_load_on_one_service_checks_its_own_matches_alone(tmp_path: Path) -> None:
+    service, report = OneService(), tmp_path / "report.json"
+    for _ in range(2):
+        assert carry_out(Script("load_http", 20, PRIZE), _run(service), report, None) == 0
+        found = json.loads(report.read_text(encoding="utf-8"))
+        assert (found["faults"], found["matches"]) == ([], 20)
+
+
 def test_a_load_that_never_began_is_reported_without_a_picture(tmp_path: Path) -> None:
     async def run(tick: Callable[[], None]) -> tuple[Load, list[str]]:
         raise LoadFailed("the service did not start")
