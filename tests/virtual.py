@@ -175,7 +175,11 @@ class Faults:
 
     @property
     def factory(self) -> type[apsw.Connection]:
-        """The class of SQLite connections on which these faults happen."""
+        """The class of SQLite connections on which these faults happen.
+
+        SQLite itself does not notice if two threads use one of its connections at the same time
+        (see `sqlite_driver.opened`), so these connections do.
+        """
         faults = self
 
         class Cursor(apsw.Cursor):
@@ -183,7 +187,9 @@ class Faults:
                 statement = _in_one_line(statements)
                 faults.statements.append(statement)
                 _run_hooks(faults.before, statement)
-                super().execute(statements, bindings, **how)
+                connection: Any = self.connection
+                with connection.in_use():
+                    super().execute(statements, bindings, **how)
                 _run_hooks(faults.after, statement)
                 return self
 
@@ -191,6 +197,16 @@ class Faults:
             def __init__(self, *args: Any, **kwargs: Any) -> None:
                 super().__init__(*args, **kwargs)
                 self.cursor_factory = Cursor
+                self._used = threading.Lock()
+
+            @contextmanager
+            def in_use(self) -> Iterator[None]:
+                if not self._used.acquire(blocking=False):
+                    raise RuntimeError("two threads use one connection at the same time")
+                try:
+                    yield
+                finally:
+                    self._used.release()
 
             def wal_checkpoint(self, *args: Any, **kwargs: Any) -> tuple[int, int]:
                 faults.statements.append("wal_checkpoint")

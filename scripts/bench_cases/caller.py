@@ -1,7 +1,7 @@
 """Calls a server over many connections from one thread, as fast as it answers or at a fixed rate.
 
-A server's cost must not depend on what its caller spends. So requests are prepared as bytes
-beforehand, and only status, length and body are read from an answer.
+A server's cost must not depend on what its caller spends. So most cases prepare their requests as
+bytes beforehand, and only status, length and body are read from an answer.
 """
 
 import selectors

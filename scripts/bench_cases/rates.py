@@ -2,6 +2,7 @@
 
 import itertools
 import secrets
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -50,9 +51,9 @@ def measure(
 ) -> tuple[dict[str, list[Run]], str | None]:
     """Return each server's runs, and why Colyseus is missing among them, or None.
 
-    A round runs one server after the other, and each round begins with another server. In each
-    round every server is new and has stored nothing; `calls` calls warm it up. Raises `Failed`,
-    `NoAnswers` and `NotStarted`.
+    A round runs one server after the other, and the order rotates by one. In each round every
+    server is new and has stored nothing; `calls` calls warm it up. Raises `Failed`, `NoAnswers` and
+    `NotStarted`.
     """
     servers.install_peer()
     missing = servers.install_colyseus()
@@ -71,6 +72,7 @@ def measure(
             own = folder / f"{number}-{place}"
             own.mkdir()
             name, run = take(own)
+            shutil.rmtree(own)  # so that its pages are not written to the disk during the next run
             found.setdefault(name, []).append(run)
             progress.advance(task)
     return found, missing

@@ -110,7 +110,9 @@ async def test_a_row_that_changes_is_shown_anew_although_it_was_kept(
         bob = await s.seat("bob")
         await s.seat("carol")
         await s.seat("dave")
+        await page_of(call(s, principal))
         first = await page_of(call(s, principal))
+        assert len(s.parts.feed_rows) == 4
         await s.decide(bob.match_id, "bob")
         second = await page_of(call(s, principal))
         assert [row.player_id for row in first.results] == ["alice", "bob", "carol", "dave"]
@@ -163,9 +165,10 @@ async def test_the_rows_of_two_feeds_are_kept_apart(
             for player in ("alice", "bob"):
                 await s.seat(f"{partner}-{player}", partner=partner)
         asked = [call(s, principal) for principal in (await key_for(s), await key_for(s, "other"))]
-        for _ in range(2):
+        for kept in (0, 4, 4):
             seen = [[row.player_id for row in (await page_of(each)).results] for each in asked]
             assert seen == [["acme-alice", "acme-bob"], ["other-alice", "other-bob"]]
+            assert len(s.parts.feed_rows) == kept
 
 
 def test_rows_that_nobody_reads_again_are_forgotten_first() -> None:

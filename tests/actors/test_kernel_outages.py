@@ -5,6 +5,7 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from pgs.actors.kernel.mail import Crashed, Degraded, Interrupted, Overloaded
+from pgs.actors.kernel.written import already_written
 from pgs.storage.transactions import (
     OutcomeUnknown,
     ReadFailed,
@@ -81,6 +82,30 @@ async def test_a_write_that_was_not_done_fails_its_ask_and_keeps_the_state(
         counter.cell.ref.tell(Resolve("a", "still there"))
         await wait_all_tasks_blocked()
         assert waiting.result == "still there"
+
+
+@pytest.mark.parametrize(
+    ("error", "reported"),
+    [(WriterFull(), []), (Overloaded(), []), (WriteFailed(), ["store_outage"] * 10)],
+    ids=error_name,
+)
+async def test_a_later_write_of_an_ask_that_was_not_done_keeps_the_state(
+    autojump_clock: MockClock, error: Exception, reported: list[str]
+) -> None:
+    events: list[str] = []
+
+    async def write_twice() -> object:
+        with already_written():
+            raise error
+
+    async with actor_system(events.append) as system:
+        counter = CounterCell(system)
+        for _ in range(10):
+            with pytest.raises(Interrupted) as interrupted:
+                await counter.cell.ref.ask(Do(write_twice))
+            assert interrupted.value.__cause__ is error
+        assert counter.rows.loads == 1
+    assert events == reported
 
 
 @pytest.mark.parametrize(

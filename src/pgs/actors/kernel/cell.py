@@ -301,13 +301,15 @@ class Cell:
         """
         if not envelope.is_ask:
             return False
-        if isinstance(error, Overloaded | WriterFull):
-            envelope.fail(Overloaded(str(error)))
-        elif isinstance(error, WriteFailed):
+        later = isinstance(error, Interrupted)  # `already_written` has caught the cause
+        cause = error.__cause__ if later else error
+        if isinstance(cause, Overloaded | WriterFull):
+            envelope.fail(error if later else Overloaded(str(error)))
+        elif isinstance(cause, WriteFailed):
             self.system.report(
                 "store_outage", error, actor=self.name, message=type(envelope.message).__name__
             )
-            envelope.fail(Interrupted("the write failed"))
+            envelope.fail(error if later else Interrupted("the write failed"))
         else:
             return False
         return True

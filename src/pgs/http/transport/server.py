@@ -76,7 +76,7 @@ async def serve(
     config = GuardedConfig(
         limits,
         on_event,
-        _room_for(limits.max_connections),
+        room_for(limits.max_connections),
         app.refuse if isinstance(app, Edge) else None,
         _lane_of(app) if lane else None,
     )
@@ -119,12 +119,13 @@ def _lane_of(app: App) -> Lane | None:
     return Lane(app, app.direct)
 
 
-def _room_for(connections: int) -> int:
+def room_for(connections: int) -> int:
     """Return how many connections may be open at once, after raising the process's limit of files.
 
     That is `connections`, or fewer if the system does not allow that many files.
     """
-    wanted = connections + RESERVED_FILES
+    # A node opens a connection to another node for each WebSocket that it forwards.
+    wanted = 2 * connections + RESERVED_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     unlimited = resource.RLIM_INFINITY
     if soft != unlimited and soft < wanted:
