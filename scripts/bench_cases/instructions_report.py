@@ -23,7 +23,7 @@ def instructions_section(
             "counted. *Other threads*: those that write to the database. *trio alone* answers "
             "every request with the same bytes and stores nothing. Colyseus is left out, because "
             "valgrind runs one thread at a time, so that a JIT compiler with threads of its own "
-            "works at other moments than it does alone."
+            "works at other moments than it does without valgrind."
         ),
         "",
         "| Server | mint | seat, event loop | seat, other threads | launch |",

@@ -20,9 +20,9 @@ _SERVERS = (
     "seat to disk before it answers. It has no feed, no ledger, no webhooks and no "
     "settlement. *trio alone* answers every request with the same bytes and stores "
     "nothing. *Colyseus* reserves seats in memory, and has no separate mint. It has a new "
-    "process in each round. Before it is measured it has answered as many calls and has "
-    "ended their rooms, because it filters all rooms for each reservation. The "
-    "[next section](#seats-a-second) says what that means for its rate."
+    "process in each round. Before it is measured, it answers as many calls as are measured "
+    "later, to warm up. Then their rooms are ended, because it filters all rooms for each "
+    "reservation. The [next section](#seats-a-second) says what that means for its rate."
 )
 
 

@@ -42,10 +42,10 @@ def section(rounds: Sequence[Figures], games: Sequence[str]) -> str:
 def _introduction(kinds: Sequence[Sequence[Figures]], games: Sequence[str]) -> list[str]:
     matches, rounds = kinds[0][0].matches, len(kinds[0])
     several = (
-        f"The rounds are played {rounds} times in turn, each on a new service with an empty "
-        "database, and every figure is the median of its rounds, also p99 and the longest time. "
+        f"There are {rounds} rounds for each row of the table, and the rows take turns. Every "
+        "figure is the median of its row's rounds, also p99 and the longest time. "
         if rounds > 1
-        else "Each round has a new service with an empty database. "
+        else ""
     )
     queue = (
         "Bots that do not think answer at once, so there is always a queue, and a move's time is "
@@ -72,7 +72,8 @@ def _introduction(kinds: Sequence[Sequence[Figures]], games: Sequence[str]) -> l
             "checks that the feed has two rows for each match with the right winner and money. It "
             "also checks that the service has logged nothing unexpected and that the ledger adds "
             "up. A move's time is measured from the moment when a bot sends the move until the "
-            f"same bot receives it back. {several}{queue}{thinking}"
+            "same bot receives it back. A round plays all matches once, on a new service with an "
+            f"empty database. {several}{queue}{thinking}"
         ),
     ]
 

@@ -12,9 +12,10 @@ from pgs.storage.engines import KeptShards
 class Core(msgspec.Struct, frozen=True):
     """A running core: the parts of the actors, the directory of actors, and the background work.
 
-    `shards` are those of this node; None without `node_name`. `nodes` sends commands to the other
-    nodes. It is set only in the core that operators' commands use, and only if there are other
-    nodes. `portal_url` is the portal's address; empty if it is not served, or not known.
+    `shards` are those of this node; None if the setting `node_name` is empty, which means that
+    there are no other nodes. `nodes` sends commands to the other nodes. It is set only in the core
+    that operators' commands use, and only if there are other nodes. `portal_url` is the portal's
+    address; empty if it is not served, or not known.
     """
 
     parts: Parts

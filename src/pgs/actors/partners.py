@@ -234,8 +234,9 @@ class PartnerDirectory:
     def give_up(self, shard: int | None, *, at_once: bool) -> list[trio.Event]:
         """Close the partners of a shard, or all; return an event for the end of each actor.
 
-        Actors end after their current message or, with `at_once`, in the middle of it. `at_once`
-        also ends actors that are still finishing a message after an earlier call.
+        Actors end after their current message, after `STOP_GRACE_S` at the latest. With `at_once`
+        they end immediately, in the middle of it. `at_once` also ends actors that are still
+        finishing a message after an earlier call.
         """
         cells: list[Cell] = []
         for partner_id, partner in list(self._partners.items()):

@@ -49,7 +49,8 @@ class Holdings:
     async def release(self, shard: int) -> None:
         """Give a shard up; return once this node writes nothing more for its partners.
 
-        Messages that wait are refused, and those being handled are carried through.
+        Messages that wait are refused. Those being handled have `STOP_GRACE_S` to be carried
+        through.
         """
 
         def belongs(partner_id: str) -> bool:

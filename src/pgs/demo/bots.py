@@ -35,8 +35,9 @@ ERRORS_MAX: Final = 8
 a fault of the bot."""
 
 AGAIN_S: Final = 0.25
-"""Seconds before a second try to connect. Each further one waits twice as long, up to
-AGAIN_MAX_S."""
+"""Seconds before a second try to connect. Each further try waits twice as long, up to AGAIN_MAX_S.
+After a refused message, a bot also waits before it joins again: these seconds times the number of
+its refused messages in the match."""
 
 AGAIN_MAX_S: Final = 5.0
 """Seconds of the longest wait between two tries to connect: a bot is back soon after an outage."""

@@ -46,9 +46,10 @@ WINDOWS_MAX: Final = 8
 time."""
 
 STEPS_AHEAD: Final = 1
-"""Steps of 30 seconds by which the step of the last accepted code may be ahead of the present step
-while the code still counts as used. The step is ahead if the clock was set back by some seconds
-meanwhile. A step that is further ahead was recorded by a wrong clock, and is ignored."""
+"""Steps of 30 seconds by which the recorded step of the last accepted code may lie in the future
+and still count. It lies there if the clock was set back by some seconds after the code was
+accepted. A recorded step that is further in the future comes from a wrong clock. It is ignored, so
+that codes are accepted again."""
 
 
 class Window(msgspec.Struct, frozen=True, array_like=True):

@@ -69,8 +69,8 @@ class MatchDecision(msgspec.Struct, frozen=True):
 def start(first: Seat, second: Seat, match_id: str, pairing: str, now: int) -> MatchWithSeats:
     """Return the match that two waiting seats start. `first` moves first."""
     at = no_earlier(now, first, second)
-    # Arguments by position take half the time of those by name. Each of the first seven ends with
-    # the name of its field.
+    # Arguments by position take half the time of those by name. The last word of each of the first
+    # seven is the name of the field that it fills: `first.game_id` fills `game_id`.
     match = Match(
         first.partner_id,
         first.environment,

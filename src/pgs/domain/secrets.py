@@ -33,8 +33,9 @@ class HidesSecrets:
         return f"{type(self).__name__}({shown})"
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
-        # Rich, which prints tracebacks, prefers this method to `__repr__`. The method of msgspec
-        # shows every field. Every class with this mixin is a struct, so it has the attribute below.
+        # Rich, which prints tracebacks, prefers `__rich_repr__` to `__repr__`. msgspec's own
+        # `__rich_repr__` would show every field. Every class with this mixin is a struct, so it has
+        # the attribute below.
         names: tuple[str, ...] = self.__struct_fields__  # type: ignore[attr-defined]
         return [(name, HIDDEN if name in self.SECRETS else getattr(self, name)) for name in names]
 

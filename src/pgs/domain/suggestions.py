@@ -10,10 +10,10 @@ LIKENESS_CHARS: Final = 64
 interface is longer, and the time of a comparison grows with the product of both lengths."""
 
 LIKENESS_NAMES: Final = 64
-"""Names with which one name is compared at most; further ones are left out. If a request lacks a
-field, the name of that field is compared with the names that the request has. So this number bounds
-the time for a request with very many names. No call takes as many fields. An installation with more
-tiers or games gets no guesses from those left out."""
+"""Names with which one name is compared at most; further ones are left out. A missing field's name
+is compared with the names in the request, so a request with very many names would take long without
+this bound. No call takes as many fields as this, so proper requests lose nothing. An installation
+with more tiers or games gets no guesses from those left out."""
 
 _LEAST_RATIO = 0.75
 """Points, from 0 to 1, for the similarity of two names, as difflib computes it. Two names with at

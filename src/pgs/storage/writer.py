@@ -32,8 +32,9 @@ QUEUE_LIMIT = 4096
 come too late."""
 
 GATHER_S = 0.005
-"""Seconds for which a free writer lets transactions wait until the event loop is idle. A busy
-service handles about thirty calls in that time, and their transactions share a commit."""
+"""Seconds for which a free writer lets transactions wait at most. It takes them earlier if the
+event loop becomes idle. A busy service handles about thirty calls in that time, and their
+transactions share a commit."""
 
 STALLED_AFTER_S = 5.0
 """Seconds after which a transaction that still waits for its commit makes the service unready."""
@@ -196,10 +197,11 @@ class Writer:
     async def _hand_over_when_idle(self) -> None:
         """Hand over what was gathered once neither the thread nor the event loop has work.
 
-        Both use the interpreter, which one thread at a time may run. While both have work, each
-        statement of the thread has to wait for the event loop, and then interrupts it. So after a
-        commit the event loop first sends the answers and handles the calls that follow them. And
-        the later the thread begins, the more transactions share a commit.
+        A free thread waits for the event loop for `GATHER_S` at most. Both need the interpreter,
+        which runs only one thread at a time. While both have work, each statement of the thread
+        has to wait for the event loop, and then interrupts it. So after a commit the event loop
+        first sends the answers and handles the calls that follow them. And the later the thread
+        begins, the more transactions share a commit.
         """
         # Imported here, because the import takes long and only a service needs it. The module is
         # made for tests, but nothing else in trio tells when no task can run.

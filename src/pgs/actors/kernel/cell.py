@@ -205,7 +205,8 @@ class Cell:
     def give_up(self, *, at_once: bool) -> trio.Event:
         """Refuse all messages from now on; return the event that is set once the task has ended.
 
-        The task ends after its current message, or in the middle of it if `at_once`.
+        The task ends after its current message, after `STOP_GRACE_S` at the latest. With `at_once`
+        the task ends immediately, in the middle of its message.
         """
         ended = self._given_up = trio.Event() if self._given_up is None else self._given_up
         self.retired = True

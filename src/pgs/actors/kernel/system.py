@@ -18,8 +18,8 @@ TEND_S = 1.0
 most this much later."""
 
 STOP_GRACE_S = 3.5
-"""Seconds that an actor may still spend on its current message when the service stops. Part of the
-15 s that a stop may take."""
+"""Seconds that an actor may still spend on its current message when the service stops, or when this
+node gives up the actor's shard. Part of the 15 s that a stop may take."""
 
 log = structlog.get_logger("pgs.actors")
 
@@ -34,7 +34,7 @@ class RunningActor(Protocol):
         ...
 
     def stop(self) -> None:
-        """Refuse queued messages; end the task after the current one."""
+        """Refuse queued messages; end the task after the current one, or after `STOP_GRACE_S`."""
         ...
 
 

@@ -18,9 +18,10 @@ milliseconds for them. One run wakes the couriers of at most as many failing end
 
 
 async def prune_attempts(parts: Parts, directory: PartnerDirectory) -> None:
-    """Delete tries that are `KEEP_ATTEMPTS_S` old, the oldest first. Raises what the store raises.
+    """Delete tries that are `KEEP_ATTEMPTS_S` old. Raises what the store raises.
 
-    Each transaction deletes rows of one partner.
+    A service without other nodes deletes the oldest tries first. One of several nodes goes
+    through its partners one by one. Each transaction deletes rows of one partner.
     """
     until = parts.clock.now() - KEEP_ATTEMPTS_S
     if not directory.is_alone:

@@ -24,8 +24,8 @@ NAMES: Final = ("alice", "bob")
 """The display names of the two players. The one listed first begins."""
 
 SUFFIX_BYTES: Final = 6
-"""Bytes of randomness in a player's id: enough that no two test matches share a player. The frame
-of a shared player would show the older match."""
+"""Bytes of randomness in the id of a test match's player: enough that no two test matches share a
+player. The frame of a shared player would show the older match."""
 
 
 class TryGame(msgspec.Struct, frozen=True, rename="camel"):

@@ -172,9 +172,9 @@ class KeyAuthenticator:
     ) -> Verdict:
         """Take the last steps for a key that may make calls; return the verdict on the call.
 
-        `named`: the versions that the call asks for. `judge` skips these steps if the call asks for
-        no version, no notice of a version's end has been given, and the endpoint takes keys of both
-        environments.
+        `named`: the versions that the call asks for. `judge` takes these steps only if the call
+        asks for a version, if notice of a version's end has been given, or if the endpoint takes
+        keys of one environment only.
         """
         services, known, principal = self._services, key_verdict.known, key_verdict.principal
         # 7. The version. 8. The kind of key.

@@ -205,5 +205,6 @@ class Endpoint(msgspec.Struct, frozen=True):
     """The reason code of the answer when a read of the service's data fails."""
 
     elsewhere: tuple[str, ...] = ()
-    """The reason codes that this call answers with `ErrorKind.elsewhere`, the second of the two
-    statuses that such a code has. Calls with a session token do so for every such code."""
+    """The reason codes that this call answers with the code's second status, `ErrorKind.elsewhere`.
+    Only some codes have a second status. A call with a session token uses the second status of
+    every code that has one."""

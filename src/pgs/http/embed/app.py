@@ -56,8 +56,8 @@ QUERY_FIELDS_MAX: Final = 16
 is treated as empty."""
 
 PORTAL_FRAME: Final = "/portal/frame"
-"""The path above the frames that only the portal can show, `/portal/frame/test/<partner>`. A
-partner's registered origins cannot show these frames."""
+"""The beginning of the paths of the frames that only the portal can show. Such a path is
+`/portal/frame/test/<partner>`. A partner's registered origins cannot show these frames."""
 
 log = structlog.get_logger("pgs.embed")
 

@@ -47,8 +47,8 @@ class Connections:
     async def one(self, origin: httpcore.Origin) -> AsyncIterator[httpcore.AsyncHTTPConnection]:
         """Yield a connection for one call. Raises `NoRoom`.
 
-        After a completed call the connection is kept for another call, unless `KEPT_MAX` are kept.
-        Otherwise it is closed.
+        After a completed call the connection is kept for another call if fewer than `KEPT_MAX` are
+        kept. In all other cases it is closed.
         """
         with trio.move_on_after(CONNECT_S) as limit:
             await self._room.acquire()

@@ -65,8 +65,8 @@ class KeptConnections:
     def take(self, endpoint: Endpoint, addresses: Collection[str]) -> Connection | None:
         """Return a connection for a request, or None if no kept one may be used.
 
-        `addresses` are the allowed ones of the endpoint at this moment. Connections to others, and
-        those that the endpoint has closed, are closed.
+        `addresses` are the allowed ones of the endpoint at this moment. Kept connections are
+        checked from the newest on, up to the first that may be used; those before it are closed.
         """
         kept = self._idle.pop(endpoint, [])
         while kept:
@@ -119,7 +119,7 @@ class KeptConnections:
                 self._close_first(endpoint)
 
     def close(self) -> None:
-        """Close all connections, and keep none from now on."""
+        """Close all idle connections, and keep none from now on."""
         self._closed = True
         for endpoint, kept in list(self._idle.items()):
             while kept:

@@ -97,10 +97,10 @@ class ResolverStatistics(msgspec.Struct, frozen=True):
     """What a resolver is doing.
 
     `names`: names with a look-up that runs or waits for a thread. `waited_for`: threads in use for
-    look-ups that somebody waits for, and for those that were given up while `left` was full.
-    `of_slow`: how many of the places for look-ups of slow names are taken. `left`: threads of
-    the other look-ups that nobody waits for any more. `slow_names`: the name that has been slow
-    longest comes first.
+    look-ups that somebody waits for. `of_slow`: how many of the places for look-ups of slow names
+    are taken. `left`: threads in use for look-ups that were given up. If `left` has reached its
+    limit, the thread of a look-up that is given up stays counted in `waited_for`. `slow_names`: the
+    name that has been slow longest comes first.
     """
 
     names: int

@@ -63,9 +63,9 @@ class Outbound:
         Host, User-Agent, Content-Type (JSON) and Content-Length. If the head arrives in time, its
         status counts, even if the body fails. A Content-Encoding is not decoded.
 
-        If a kept connection fails before a response, the request is sent once more over a new one,
-        unless what came is too long or the time for connecting is over. So an endpoint may see a
-        nudge twice, as it also may with several tries.
+        If a kept connection fails before the head of a response is complete, the request is sent
+        once more over a new connection, unless that head is too long or the time for connecting is
+        over. So an endpoint may see a nudge twice, as it also may with several tries.
         """
         target = _target(url)
         began = trio.current_time()
@@ -87,7 +87,8 @@ class Outbound:
     def close_idle(self) -> None:
         """Close connections that no try has used for a while.
 
-        If a try waits for a new connection to an endpoint, close all idle ones to that endpoint.
+        If a try has already waited for `kept_connections.WAIT_S` for a new connection to an
+        endpoint, close all idle ones to that endpoint.
         """
         self._kept.close_idle()
 

@@ -85,7 +85,7 @@ class DirectSocket(Protocol):
     """A connection that carries the messages of an accepted socket without ASGI."""
 
     def begin(self, nursery: trio.Nursery, limits: SocketLimits) -> None:
-        """Accept messages; tasks in `nursery` write what the client does not take immediately."""
+        """Prepare for `put`: tasks in `nursery` write what the client does not take immediately."""
 
     def put(self, text: str) -> bool:
         """Write or queue a message; return whether there was room."""

@@ -155,7 +155,7 @@ class LaneSocket:
         return not (self._ended or self._lost)
 
     def begin(self, nursery: trio.Nursery, limits: SocketLimits) -> None:
-        """Accept messages; tasks in `nursery` write what the client does not take immediately."""
+        """Prepare for `put`: tasks in `nursery` write what the client does not take immediately."""
         self._nursery, self._limits, self._room = nursery, limits, limits.outbox_chars
 
     async def listen(self, hear: Callable[[str | None], bool]) -> None:

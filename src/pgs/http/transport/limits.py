@@ -7,7 +7,8 @@ import msgspec
 RESERVED_FILES: Final = 1536
 """Descriptors of files that connections may not take, because others need some: the database, the
 log, outgoing calls, the internal listener, up to 256 connections kept to endpoints, and up to 544
-to other nodes. If the process may open fewer than twice as many files, half of them are kept."""
+for calls to other nodes. If the process may open fewer than twice as many files, half of
+the files that it may open are reserved instead."""
 
 
 class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,5 +91,5 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def connections_within(files: int) -> int:
-    """Return for how many connections a process has room that may open so many files."""
+    """Return how many connections a process can hold if it may open `files` files."""
     return max(1, files - min(RESERVED_FILES, files // 2))

@@ -154,7 +154,10 @@ def _partner_of(one: Seat | MatchWithSeats) -> str:
 
 
 async def resolve(core: Core, args: Decision) -> Resolved | Refusal | BadRequest:
-    """Decide an open charge or payout in settlement's place, after an entry in the event log."""
+    """Decide an open charge or payout in settlement's place.
+
+    An entry in the event log is written first.
+    """
     one = await find_open(core, args.item_id)
     item = None if one is None else _item_of(core, one, args.item_id)
     if one is None or item is None:

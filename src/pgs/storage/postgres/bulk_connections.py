@@ -1,7 +1,8 @@
 """The connections for bulk reads, a few of which stay open between two reads.
 
-Other threads use these connections, while the writer's thread may change to another server. If an
-old primary still runs, it answers reads, but lacks all commits since the fail-over.
+Other threads use these connections while the writer's thread may change to another server. An old
+primary that still runs answers reads, but lacks all commits since the fail-over. So connections to
+it are closed, and none of them is kept for a later read.
 """
 
 from __future__ import annotations

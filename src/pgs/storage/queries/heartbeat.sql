@@ -30,7 +30,8 @@ on conflict (name) do update set beats = heartbeat.beats + 1
 returning beats;
 
 -- name: count_write_of^
--- The same with PostgreSQL, where each of several writers has a row of its own.
+-- With PostgreSQL, each writer executes this with each group that it commits. A service without
+-- other nodes counts in the row `writes`, and each of several nodes in a row of its own.
 insert into heartbeat (name, beats) values (:name, 1)
 on conflict (name) do update set beats = heartbeat.beats + 1
 returning beats;

@@ -81,9 +81,10 @@ order by environment;
 
 -- name: seats_booked_otherwise
 -- Seats whose ledger rows differ from the stake, refund and rake of the seat, seats whose match
--- does not exist, seats that have money without a match, and seats whose stake is confirmed without
--- a time, or the other way round. The `prize` row of a seat must have what remains of its stake
--- after refund and rake.
+-- does not exist, seats that have money without a match, seats whose stake was confirmed but that
+-- have no `confirmed_at`, and seats that have a `confirmed_at` although their stake was never
+-- confirmed. A stake that was refunded had been confirmed before. The `prize` row of a seat must
+-- have what remains of its stake after refund and rake.
 select s.partner_id, s.environment, s.seat_id
 from seat s
 left join match m on m.partner_id = s.partner_id and m.match_id = s.match_id

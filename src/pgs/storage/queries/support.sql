@@ -1,7 +1,8 @@
 -- Matches for the searches of support, found by their seats. The rows of some blocks of seats are
--- read and sorted, the newest first; pgs.storage.support says how many. These queries find seats
--- whose money is recorded: that condition repeats the one of their index. The first query takes the
--- seat of side 0, or the only seat of a match that never started, so that it finds each match once.
+-- read and sorted, the newest first; pgs.storage.support says how many. These queries find only
+-- seats whose money is recorded. Their condition on the rake repeats that of the index, so that the
+-- database uses the index. The first query takes the seat of side 0, or the only seat of a match
+-- that never started, so that it finds each match once.
 
 -- name: matches
 with recursive block (number) as (
