@@ -27,6 +27,7 @@ UNSERVED = (
     ("/game/session", UNPLAYABLE),
     ("/game/socket", UNPLAYABLE),
     ("/embed/test/acme", BARE),
+    ("/portal/frame/test/acme", BARE),
 )
 """Calls to a partner whom no node serves, and their answers."""
 
@@ -49,7 +50,7 @@ async def test_a_call_that_no_node_serves_is_refused_in_the_shape_of_its_surface
         for headers in ([], SLOW_HEAD):
             answer = await one.call(path, credential, headers=headers)
             check_try_again(answer, expected)
-            bare = path.startswith("/embed/")
+            bare = path.startswith(("/embed/", "/portal/frame/"))
             kind = "text/plain" if bare else "application/json"
             assert header(answer, "content-type") == kind
             assert (answer.content == b"") == bare

@@ -20,19 +20,20 @@ from pgs.http.transport.direct import DirectAnswer
 from pgs.http.transport.heads import is_under
 
 _CALLS: Final = ("/partner", "/game")
+_FRAMES: Final = ("/embed", "/portal/frame")
 
 
 def answer_unhandled(
     routes: Routes, base_url: str, method: str, path: bytes, choose: Callable[[Endpoint], Answer]
 ) -> DirectAnswer:
-    """Return the answer to a call that has no handler here: JSON, or no body under `/embed`.
+    """Return the answer to a call that has no handler here: JSON, or no body for a frame.
 
     `choose` returns the answer of an endpoint. A method that an endpoint's path does not take is
     answered 405. A path that is no endpoint's is answered 404 under `/partner` and `/game`, and 500
     elsewhere.
     """
     text = path.decode("latin-1")
-    if is_under(text, "/embed"):  # the browser would show a body
+    if any(is_under(text, root) for root in _FRAMES):  # the browser would show a body
         return DirectAnswer(500, ((b"content-type", b"text/plain"),), b"")
     found = routes.find(path)
     if found is None:
