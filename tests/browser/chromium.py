@@ -31,6 +31,27 @@ _FLAGS: Final = (
     "--disable-component-update",
     "--disable-sync",
 )
+# Chromium obeys only the last flag of this kind, so it names what Playwright switches off, and then
+# two pages of the address bar. Without the flag, each window has a process for each of these pages,
+# and opening it takes 0.95 instead of 0.42 s of processor time.
+_SWITCHED_OFF = (
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsUpgrades",
+    "HttpsFirstBalancedModeAutoEnable",
+    "LensOverlay",
+    "MediaRouter",
+    "PaintHolding",
+    "ThirdPartyStoragePartitioning",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "TcpPortRandomizationWin",
+    "OptimizationHints",
+    "NetworkTimeServiceQuerying",
+    "AimEnabled",
+    "PreconnectToSearch",
+    "WebUIOmniboxPopup",
+    "WebUIOmniboxAimPopup",
+)
 # Host names that resolve to nothing, so that no request leaves this machine.
 _BLOCK_OTHER_HOSTS = "MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
 
@@ -46,7 +67,8 @@ def running_chromium(*flags: str, hosts: Sequence[str] = ()) -> Iterator[Browser
     path = find_tool(*_NAMES)
     rules = ", ".join([*(f"MAP {host} 127.0.0.1" for host in hosts), _BLOCK_OTHER_HOSTS])
     with sync_playwright() as playwright:
-        arguments = [*_FLAGS, f"--host-resolver-rules={rules}", *flags]
+        off = f"--disable-features={','.join(_SWITCHED_OFF)}"
+        arguments = [*_FLAGS, off, f"--host-resolver-rules={rules}", *flags]
         browser = playwright.chromium.launch(executable_path=path, headless=True, args=arguments)
         yield browser
         browser.close()
