@@ -54,7 +54,7 @@ def test_a_small_load_of_matches_is_checked_and_reported(tmp_path: Path) -> None
     assert sum(times["calls"] for times in found["timesMs"].values()) == moves
     assert all(each["openMb"] > 0 for each in found["played"])
     assert "thinking 0.01 s, p99" in picture.read_text(encoding="utf-8")
-    assert "2 times in turn" in " ".join(done.stdout.split())
+    assert "There are 2 rounds for each row of the table" in " ".join(done.stdout.split())
 
 
 def test_a_load_on_a_service_that_does_not_answer_names_the_failure(tmp_path: Path) -> None:
