@@ -2,12 +2,12 @@
 
 import itertools
 import secrets
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 from bench_cases import servers
 from bench_cases.caller import call, get, post
+from bench_cases.cost import cost_us
 from bench_cases.servers import Server
 from bench_cases.setting import Failed, Setting, seats
 from rich.progress import Progress
@@ -77,20 +77,10 @@ def _measure_round(setting: Setting, server: Server, costs: Costs) -> None:
     for _ in range(WARM_UPS):
         call(server.address, iter(again), connections=setting.connections, check=check)
     many = list(itertools.islice(itertools.cycle(again), setting.calls))
-    costs.first.append(_cost(setting, server, once))
-    costs.again.append(_cost(setting, server, many))
+    costs.first.append(cost_us(setting, server, once))
+    costs.again.append(cost_us(setting, server, many))
     costs.pages = len(once), len(many)
     costs.page_bytes = sorted(sizes)[len(sizes) // 2]
-
-
-def _cost(setting: Setting, server: Server, requests: Sequence[bytes]) -> float:
-    """Return the processor time of a page in microseconds."""
-    begun = server.cpu_s()
-    outcome = call(server.address, iter(requests), connections=setting.connections)
-    used = server.cpu_s() - begun
-    if outcome.bad():
-        raise Failed(f"the feed answered {outcome.statuses}")
-    return used / len(requests) * 1e6
 
 
 def _fill(setting: Setting, server: Server) -> None:

@@ -9,10 +9,11 @@ from statistics import median
 
 import msgspec
 from bench_cases import servers
-from bench_cases.caller import call, post
+from bench_cases.caller import post
+from bench_cases.cost import cost_us
 from bench_cases.reservations import COLYSEUS, end_rooms, reservations
 from bench_cases.servers import Server
-from bench_cases.setting import GAME, Failed, Setting, seats
+from bench_cases.setting import GAME, Setting, seats
 from rich.progress import Progress
 
 TITLE = "A launch, and what a team would write instead"
@@ -51,22 +52,11 @@ def mints(setting: Setting, server: Server, run: str) -> Iterator[bytes]:
         yield post(server.address, "/partner/sessions", body, partner.test_key)
 
 
-def _measured(setting: Setting, server: Server, requests: Iterator[bytes]) -> float:
-    """Return the processor time of a call in microseconds. Raises `Failed`."""
-    ready = list(requests)
-    begun = server.cpu_s()
-    outcome = call(server.address, iter(ready), connections=setting.connections)
-    used = server.cpu_s() - begun
-    if outcome.bad():
-        raise Failed(f"{server.name} answered {outcome.statuses}")
-    return used / len(ready) * 1e6
-
-
 def _launches(setting: Setting, server: Server) -> Turn:
     run = secrets.token_hex(4)
-    mint = _measured(setting, server, mints(setting, server, run))
+    mint = cost_us(setting, server, mints(setting, server, run))
     calls = seats(server.address, setting.partners, setting.calls, run)
-    return Turn(mint, _measured(setting, server, calls))
+    return Turn(mint, cost_us(setting, server, calls))
 
 
 def reserved(setting: Setting) -> Turn:
@@ -78,9 +68,9 @@ def reserved(setting: Setting) -> Turn:
     server = servers.colyseus(setting.folder)
     try:
         calls = list(itertools.islice(reservations(server), setting.calls))
-        _measured(setting, server, iter(calls))  # V8 compiles what is called
+        cost_us(setting, server, calls)  # V8 compiles what is called
         end_rooms(server)
-        return Turn(0.0, _measured(setting, server, iter(calls)))
+        return Turn(0.0, cost_us(setting, server, calls))
     finally:
         server.stop()
 

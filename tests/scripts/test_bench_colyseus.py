@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from bench_cases.caller import Outcome
 
 Call = Callable[..., Outcome]
-CASES = ("launch", "rates", "reservations")
+CASES = ("cost", "rates", "reservations")
 """The modules that call a server."""
 
 

@@ -18,9 +18,9 @@ _LIMITS: Final = (
 """The limits that a value's schema may have, each with its text in a table."""
 
 _WHOLE: Final = 2**53
-"""Units, such as cents, that an integer field of a body may state at most, if the field has no
-narrower limits. The least value is minus this number. Tables of fields leave these two limits out,
-because they are the same for every such field."""
+"""Units, such as cents, in the greatest value of an integer field of a body that has no narrower
+limits. The least value is minus this number. Tables of fields leave these two limits out, because
+they are the same for every such field."""
 
 
 def parameter_rows(endpoint: Endpoint) -> list[str]:
